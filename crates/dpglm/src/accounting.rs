@@ -1,0 +1,1 @@
+//! How the promise is computed: from events to (epsilon, delta) and back.
