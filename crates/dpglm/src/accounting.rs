@@ -1,1 +1,166 @@
 //! How the promise is computed: from events to (epsilon, delta) and back.
+//!
+//! Several bounds are valid for the same events; the smallest is reported with its name.
+//!
+//! | bound | for | where |
+//! | --- | --- | --- |
+//! | exact Gaussian | Gaussian events only: the true curve | [`gaussian`] |
+//! | privacy-loss distribution | any mix but zCDP events | [`pld`] |
+//! | Rényi | every mix | [`renyi`] |
+//! | basic | releases with a pure guarantee: losses add up | [`basic_epsilon`] |
+//!
+//! Every number errs on the private side: an epsilon is never below the true one.
+
+mod calibrate;
+mod gaussian;
+mod loss;
+mod moments;
+mod pld;
+mod quadrature;
+mod renyi;
+
+use crate::error::{Error, Result, require_positive};
+use crate::privacy::budget::check_delta;
+use crate::privacy::{Event, Noise};
+pub use calibrate::calibrate;
+use serde::{Deserialize, Serialize};
+
+/// Which bound gave a guarantee.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Method {
+    /// Exact composition of Gaussian releases.
+    ExactGaussian,
+    /// Numerical composition of privacy-loss distributions.
+    PrivacyLossDistribution,
+    /// Rényi moments with the optimal conversion.
+    Renyi,
+    /// Sum of pure losses.
+    Basic,
+}
+
+/// One point of the privacy curve: the events are (epsilon, delta) differentially private.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Guarantee {
+    /// The privacy loss.
+    pub epsilon: f64,
+    /// The failure probability.
+    pub delta: f64,
+    /// The bound that gave it.
+    pub method: Method,
+}
+
+/// The smallest epsilon known for the events at `delta`. `delta = 0` asks for a pure guarantee.
+///
+/// ```
+/// use dpglm::accounting::account;
+/// use dpglm::privacy::{Event, Noise};
+///
+/// let events = [
+///     Event::new("which columns", Noise::Selection { sensitivity: 1.0, scale: 20.0 }, 10)?,
+///     Event::new("their values", Noise::Gaussian { sensitivity: 1.0, sigma: 8.0 }, 1)?,
+/// ];
+/// let guarantee = account(&events, 1e-6)?;
+/// assert!(guarantee.epsilon < 1.4);
+/// # Ok::<(), dpglm::Error>(())
+/// ```
+pub fn account(events: &[Event], delta: f64) -> Result<Guarantee> {
+    require_events(events)?;
+    let basic = basic_epsilon(events).map(|epsilon| (epsilon, Method::Basic));
+    if delta == 0.0 {
+        let Some((epsilon, method)) = basic else {
+            return Err(Error::OutOfRange {
+                parameter: "delta",
+                range: "above 0 where a release is Gaussian or zCDP",
+                value: "0".into(),
+                remedy: "state a delta well below 1/n",
+            });
+        };
+        return Ok(Guarantee { epsilon, delta, method });
+    }
+    check_delta(delta)?;
+    if let Some(mu) = gaussian_mu(events) {
+        return Ok(Guarantee { epsilon: gaussian::epsilon(mu, delta), delta, method: Method::ExactGaussian });
+    }
+    let mut bounds = vec![(renyi::epsilon(events, delta), Method::Renyi)];
+    bounds.extend(basic);
+    if let Some(epsilon) = pld::Mix::of(events).and_then(|mix| mix.epsilon(delta)) {
+        bounds.push((epsilon, Method::PrivacyLossDistribution));
+    }
+    let best = bounds.into_iter().filter(|b| b.0.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0));
+    let Some((epsilon, method)) = best else {
+        return Err(Error::Conflict(
+            "the events' privacy loss leaves the range of double precision: add noise".into(),
+        ));
+    };
+    Ok(Guarantee { epsilon, delta, method })
+}
+
+/// The smallest epsilon known for the events at `delta`, without the name of the bound.
+pub fn epsilon_at(events: &[Event], delta: f64) -> Result<f64> {
+    Ok(account(events, delta)?.epsilon)
+}
+
+/// The smallest delta known for the events at `epsilon`. It is a certain bound of 1 where nothing better is known, and
+/// may underflow to zero only where a pure guarantee holds or the true delta is below 1e-300.
+pub fn delta_at(events: &[Event], epsilon: f64) -> Result<f64> {
+    require_events(events)?;
+    if epsilon != 0.0 {
+        require_positive("epsilon", epsilon, "ask for the curve at an epsilon of 0 or above")?;
+    }
+    if basic_epsilon(events).is_some_and(|total| total <= epsilon) {
+        return Ok(0.0);
+    }
+    if let Some(mu) = gaussian_mu(events) {
+        return Ok(gaussian::ln_delta(mu, epsilon).exp().min(1.0));
+    }
+    let mut ln_delta = renyi::ln_delta(events, epsilon);
+    if let Some(other) = pld::Mix::of(events).and_then(|mix| mix.ln_delta(epsilon)) {
+        ln_delta = ln_delta.min(other);
+    }
+    Ok(if ln_delta.is_nan() { 1.0 } else { ln_delta.exp().min(1.0) })
+}
+
+/// The privacy curve: the epsilon that the events meet at each of a range of deltas, from 0.1 down to 1e-12, as
+/// (epsilon, delta) pairs.
+pub fn curve(events: &[Event]) -> Result<Vec<(f64, f64)>> {
+    (1..=12)
+        .map(|i| {
+            let delta = 10f64.powi(-i);
+            Ok((epsilon_at(events, delta)?, delta))
+        })
+        .collect()
+}
+
+/// The sum of the events' pure losses, or `None` if one of them has no pure guarantee.
+fn basic_epsilon(events: &[Event]) -> Option<f64> {
+    let sum: f64 = events
+        .iter()
+        .map(|e| match e.noise() {
+            Noise::Gaussian { .. } | Noise::Zcdp { .. } => None,
+            noise => Some(e.count() as f64 * noise.intensity()),
+        })
+        .sum::<Option<f64>>()?;
+    // The rounding of the sum is charged.
+    Some(sum * (1.0 + 1e-14 * (1.0 + events.len() as f64)))
+}
+
+/// The total mu if all events are Gaussian.
+fn gaussian_mu(events: &[Event]) -> Option<f64> {
+    let square: f64 = events
+        .iter()
+        .map(|e| match e.noise() {
+            noise @ Noise::Gaussian { .. } => Some(e.count() as f64 * noise.intensity().powi(2)),
+            _ => None,
+        })
+        .sum::<Option<f64>>()?;
+    Some(square.sqrt() * (1.0 + 1e-15 * (2.0 + events.len() as f64)))
+}
+
+fn require_events(events: &[Event]) -> Result<()> {
+    if events.is_empty() {
+        return Err(Error::Conflict("there is nothing to account: give at least one event".into()));
+    }
+    Ok(())
+}

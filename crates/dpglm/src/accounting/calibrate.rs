@@ -1,0 +1,138 @@
+//! From a budget to noise.
+//!
+//! # Algorithm
+//! All noise scales of the template are multiplied by one factor, found by a bracketed search on the accountant's
+//! own epsilon. The factor returned has been accounted and meets the budget: the search ends on the private side.
+
+use super::{basic_epsilon, epsilon_at, gaussian};
+use crate::error::{Error, Result};
+use crate::privacy::{Budget, Event, Noise};
+
+/// Relative precision of the noise factor where the accountant is numerical.
+const PRECISION: f64 = 1e-6;
+
+/// The events of `template` with their noise scaled by the smallest factor that, together with the already `spent`
+/// events, meets the budget.
+///
+/// ```
+/// use dpglm::accounting::{calibrate, epsilon_at};
+/// use dpglm::privacy::{Budget, Event, Noise};
+///
+/// // Twenty gradient steps of sensitivity 1: the sigma here is only a starting shape.
+/// let template = [Event::new("gradient", Noise::Gaussian { sensitivity: 1.0, sigma: 1.0 }, 20)?];
+/// let events = calibrate(&template, &[], Budget::new(0.5, 1e-5)?)?;
+/// assert!(epsilon_at(&events, 1e-5)? <= 0.5);
+/// # Ok::<(), dpglm::Error>(())
+/// ```
+pub fn calibrate(template: &[Event], spent: &[Event], budget: Budget) -> Result<Vec<Event>> {
+    if template.is_empty() {
+        return Err(Error::Conflict(
+            "calibrate needs at least one event whose noise may change: the template is empty".into(),
+        ));
+    }
+    let unreachable = |reason: String| Error::BudgetUnreachable {
+        epsilon: budget.epsilon().to_string(),
+        delta: budget.delta().to_string(),
+        reason,
+    };
+    let finish = |factor: f64| template.iter().map(|e| e.with_noise_scaled(factor)).collect();
+    if budget.is_pure() {
+        return finish(pure_factor(template, spent, budget).map_err(unreachable)?);
+    }
+    if !spent.is_empty() {
+        let used = epsilon_at(spent, budget.delta())?;
+        if used >= budget.epsilon() {
+            return Err(unreachable(format!(
+                "the events already spent cost epsilon {used} on their own; raise the budget"
+            )));
+        }
+    }
+    let cost = |factor: f64| -> Result<f64> {
+        let mut events: Vec<Event> =
+            template.iter().map(|e| e.with_noise_scaled(factor)).collect::<Result<_>>()?;
+        events.extend_from_slice(spent);
+        epsilon_at(&events, budget.delta())
+    };
+    let start = gaussian_factor(template, spent, budget).unwrap_or(1.0);
+    let (mut low, mut high) = bracket(start, budget.epsilon(), &cost).ok_or_else(|| {
+        unreachable("the noise would leave the range of double precision; rescale the template".into())
+    })?;
+    // Regula falsi on logarithms, halving the stale end's weight (Illinois), with a bisection whenever it stalls.
+    let target = budget.epsilon().ln();
+    let height = |epsilon: f64| (epsilon.ln() - target).max(-10.0);
+    let (mut above, mut below) = (height(low.1), height(high.1));
+    while high.0 / low.0 > 1.0 + PRECISION && below < -0.1 * PRECISION {
+        let (a, b) = (low.0.ln(), high.0.ln());
+        let guess = b + (a - b) * (below / (below - above)).clamp(0.02, 0.98);
+        let factor = guess.exp();
+        let epsilon = cost(factor)?;
+        if epsilon <= budget.epsilon() {
+            (high, below, above) = ((factor, epsilon), height(epsilon), 0.5 * above);
+        } else {
+            (low, above, below) = ((factor, epsilon), height(epsilon), 0.5 * below);
+        }
+    }
+    finish(high.0)
+}
+
+/// The closed form where everything is Gaussian.
+fn gaussian_factor(template: &[Event], spent: &[Event], budget: Budget) -> Option<f64> {
+    let square = |events: &[Event]| -> Option<f64> {
+        events
+            .iter()
+            .map(|e| match e.noise() {
+                noise @ Noise::Gaussian { .. } => Some(e.count() as f64 * noise.intensity().powi(2)),
+                _ => None,
+            })
+            .sum()
+    };
+    let allowed = gaussian::largest_mu(budget.epsilon(), budget.delta()).powi(2) - square(spent)?;
+    let factor = (square(template)? / allowed).sqrt();
+    (factor.is_finite() && factor > 0.0).then_some(factor)
+}
+
+/// A pure budget adds up: the factor at which the sum of the pure losses meets it.
+fn pure_factor(template: &[Event], spent: &[Event], budget: Budget) -> std::result::Result<f64, String> {
+    let unbounded = || "Gaussian and zCDP releases have no pure guarantee; grant a delta above 0".to_string();
+    let used = basic_epsilon(spent).ok_or_else(unbounded)?;
+    let wanted = basic_epsilon(template).ok_or_else(unbounded)?;
+    let room = budget.epsilon() - used;
+    // Rounded so that the sum, taken again, stays within the budget.
+    let factor = wanted / room * (1.0 + 1e-12);
+    if room > 0.0 && factor.is_finite() {
+        return Ok(factor);
+    }
+    Err(format!("the events already spent cost epsilon {used} on their own; raise the budget"))
+}
+
+/// A noise factor and the epsilon it leads to.
+type Trial = (f64, f64);
+
+/// Two factors: one whose noise is too small, and a larger one that meets the budget.
+fn bracket(start: f64, budget: f64, cost: &impl Fn(f64) -> Result<f64>) -> Option<(Trial, Trial)> {
+    let (mut low, mut high): (Option<Trial>, Option<Trial>) = (None, None);
+    let mut factor = start;
+    // A closed-form start is either right or short by its last digits; strides then grow to reach an extreme template.
+    let mut stride = 1e-10;
+    while low.is_none() || high.is_none() {
+        let fits = match cost(factor) {
+            Ok(epsilon) if epsilon <= budget => {
+                high = Some((factor, epsilon));
+                true
+            }
+            Ok(epsilon) => {
+                low = Some((factor, epsilon));
+                false
+            }
+            // Out of the range of f64: too much noise on the way up is hopeless, too little on the way down is a bound.
+            Err(_) if low.is_some() => return None,
+            Err(_) => {
+                low = Some((factor, f64::MAX));
+                false
+            }
+        };
+        factor *= if fits { 1.0 / (1.0 + stride) } else { 1.0 + stride };
+        stride = (stride * 30.0).clamp(0.2, 1e12);
+    }
+    low.zip(high)
+}
