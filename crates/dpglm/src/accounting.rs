@@ -7,17 +7,17 @@
 //! | exact Gaussian | Gaussian events only: the true curve | [`gaussian`] |
 //! | privacy-loss distribution | any mix but zCDP events | [`pld`] |
 //! | Rényi | every mix | [`renyi`] |
-//! | basic | releases with a pure guarantee: losses add up | [`basic_epsilon`] |
+//! | basic | releases with a pure guarantee: losses add up | this page |
 //!
 //! Every number errs on the private side: an epsilon is never below the true one.
 
 mod calibrate;
-mod gaussian;
-mod loss;
-mod moments;
-mod pld;
+pub mod gaussian;
+pub mod loss;
+pub mod moments;
+pub mod pld;
 mod quadrature;
-mod renyi;
+pub mod renyi;
 
 use crate::error::{Error, Result, require_positive};
 use crate::privacy::budget::check_delta;

@@ -1,8 +1,52 @@
 //! Private estimation of means, linear regression and generalized linear models.
+//!
+//! Reading order is dependency order: nothing points upward.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`privacy`] | what is promised: budget, events, certificate |
+//! | [`accounting`] | how the promise is computed: exact Gaussian, privacy-loss distributions, Rényi, calibration |
+//! | [`noise`] | where randomness enters: a CSPRNG and exact samplers on a grid |
+//! | [`data`] | private rows and the bounds enforced on them |
+//! | [`mechanisms`] | every way in which something may leave |
+//! | [`audit`] | lower confidence bounds on epsilon from runs on neighbouring data |
+//! | [`registry`] | every mechanism with its worst-case neighbours and its weakened twins |
+//!
+//! # Example
+//! The median income and the mean of two columns, with one certificate for both.
+//!
+//! ```
+//! use dpglm::mechanisms::{Candidates, ClippedSum, PrivateQuantile};
+//! use dpglm::noise::RandomSource;
+//! use dpglm::privacy::{Adjacency, Certificate};
+//!
+//! let incomes: Vec<f64> = (0..2_000).map(|i| 20_000.0 + 10.0 * f64::from(i)).collect();
+//! let columns: Vec<f64> = incomes.iter().flat_map(|x| [x / 1e5, 0.5]).collect();
+//! let mut rng = RandomSource::from_os()?;
+//!
+//! let mut median = PrivateQuantile::new(Candidates::even(0.0, 200_000.0, 20_001)?, 0.5, 10.0)?;
+//! let sum = ClippedSum::new(1.0, 12.0, 2)?; // rows of l2 norm at most 1
+//!
+//! let a = median.release(&incomes, &mut rng)?;
+//! let b = sum.release(&columns, &mut rng)?;
+//!
+//! let events = [a.events, b.events].concat();
+//! let certificate = Certificate::certified(Adjacency::ReplaceRow, events, 1e-6)?
+//!     .enforcing("each row of the sum is clipped to l2 norm 1")
+//!     .drawn_from(&rng);
+//! println!("median {}, mean of the second column {}", a.value, b.value[1] / 2_000.0);
+//! println!("{certificate}");
+//! # assert!(certificate.guarantee().is_some());
+//! # Ok::<(), dpglm::Error>(())
+//! ```
 
 pub mod accounting;
+pub mod audit;
+pub mod data;
 pub mod error;
+pub mod mechanisms;
 pub mod noise;
 pub mod privacy;
+pub mod registry;
 
 pub use error::{Error, Result};

@@ -1,9 +1,12 @@
+//! What is promised: the budget a user grants, the events a fit releases, and the certificate that binds both.
 //!
 //! An *event* says what was released and with how much noise. It carries no epsilon of its own: only
 //! [`crate::accounting`] turns events into a guarantee, so that no estimator can make a claim by itself.
 
 pub mod budget;
+pub mod certificate;
 pub mod event;
 
 pub use budget::Budget;
+pub use certificate::{Adjacency, Certificate, Grade};
 pub use event::{Event, Noise};

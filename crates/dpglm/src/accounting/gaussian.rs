@@ -7,7 +7,7 @@
 //! `delta = int_0^inf (1 - e^{-mu z}) phi(x + z) dz`, all of whose terms are positive.
 //!
 //! # Guarantee
-//! Every returned epsilon, delta and noise level errs on the private side: [`ROUNDING`] exceeds the quadrature's and the
+//! Every returned epsilon, delta and noise level errs on the private side: `ROUNDING` exceeds the quadrature's and the
 //! root finder's error (tests compare with 50-digit arithmetic).
 //!
 //! # References
@@ -19,7 +19,7 @@ use super::quadrature::integrate;
 /// Relative error granted to the numerical evaluation, always charged against the user.
 const ROUNDING: f64 = 1e-12;
 
-/// Exponents below the peak by more than this are dropped from the integral: e^-60 is far below [`ROUNDING`].
+/// Exponents below the peak by more than this are dropped from the integral: e^-60 is far below `ROUNDING`.
 const CUTOFF: f64 = 60.0;
 
 /// `ln delta(epsilon)` of a Gaussian release of total `mu`, rounded up.

@@ -10,7 +10,7 @@
 //!   `delta(e) = (1-e^{(e-w)/2})^2/(1-e^-w)` on `[-w, w]`: convex in `e^e`, hence the curve of a pair, which therefore
 //!   dominates the selection whatever the shift. Its loss has density `e^{(l-w)/2}/(2(1-e^-w))` on `[-w, w]`.
 //!
-//! The last three are one family: `C e^{(l-w)/2}` on `[-w, w]` plus two atoms ([`Loss::Bounded`]). Dominating pairs
+//! The last three are one family: `C e^{(l-w)/2}` on `[-w, w]` plus two atoms (`Loss::Bounded`). Dominating pairs
 //! compose adaptively (Zhu, Dong and Wang 2022, Theorem 10).
 //!
 //! # Discretisation ("connect the dots")

@@ -397,9 +397,15 @@ mod tests {
             for delta in [0.03_f64, 1e-5, 1e-12, 1e-30] {
                 let got = mix.epsilon(delta).unwrap();
                 let slack = 1e-9 * (1.0 + n.ln());
-                assert!(got >= n * w || ln_curve(got) <= delta.ln() + slack, "{count} {w} {delta}: too small");
+                assert!(
+                    got >= n * w || ln_curve(got) <= delta.ln() + slack,
+                    "{count} {w} {delta}: too small"
+                );
                 let smaller = got * (1.0 - 1e-3);
-                assert!(got >= 0.999 * n * w || ln_curve(smaller) > delta.ln(), "{count} {w} {delta}: too large");
+                assert!(
+                    got >= 0.999 * n * w || ln_curve(smaller) > delta.ln(),
+                    "{count} {w} {delta}: too large"
+                );
             }
         }
     }

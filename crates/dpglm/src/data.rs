@@ -1,0 +1,3 @@
+//! Private rows and the public bounds enforced on them.
+
+pub mod clipping;

@@ -1,0 +1,396 @@
+//! The certificate: what left, what it cost, and on what the promise rests.
+//!
+//! A certificate is written once, by the code that made the release, and read many times. Reading goes through
+//! validation: a document that claims less privacy loss than its own events cost is refused.
+
+use super::event::Event;
+use crate::accounting::{self, Guarantee, Method};
+use crate::error::{Error, Result, require_positive};
+use crate::noise::RandomSource;
+use crate::privacy::budget::check_delta;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+const SCHEMA: &str = "dpglm.certificate/1";
+
+/// Two data sets are neighbours when they differ in this.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Adjacency {
+    /// One row is replaced; the number of rows is public.
+    ReplaceRow,
+    /// All rows of one unit (a person, named by the column) are replaced; the number of units is public.
+    ReplaceUnit(String),
+    /// One user's record is replaced before it leaves the user's device.
+    ReplaceUserRecord,
+    /// One user's label is replaced before it leaves the user's device; the features are public.
+    ReplaceUserLabel,
+    /// One row is replaced, and a row describes two people.
+    ReplacePair,
+}
+
+/// How far the promise reaches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Grade {
+    /// Holds for every data set.
+    Certified,
+    /// Holds if these assumptions about the data hold. The user accepted each by name.
+    Conditional(Vec<String>),
+    /// No promise, and why: a non-private reference, or a fixed seed.
+    None(String),
+}
+
+/// What left, what it cost, and on what the promise rests.
+///
+/// ```
+/// use dpglm::privacy::{Adjacency, Certificate, Event, Noise};
+///
+/// let events = vec![Event::new("mean", Noise::Gaussian { sensitivity: 0.01, sigma: 0.1 }, 1)?];
+/// let certificate = Certificate::certified(Adjacency::ReplaceRow, events, 1e-6)?
+///     .enforcing("each row is clipped to l2 norm 5");
+/// let read = Certificate::from_json(&certificate.to_json())?;
+/// assert_eq!(read, certificate);
+/// # Ok::<(), dpglm::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Document", into = "Document")]
+pub struct Certificate {
+    adjacency: Adjacency,
+    grade: Grade,
+    events: Vec<Event>,
+    guarantee: Option<Guarantee>,
+    curve: Vec<(f64, f64)>,
+    enforced: Vec<String>,
+    conditions: Vec<String>,
+    version: String,
+}
+
+impl Certificate {
+    /// A promise that holds for every data set. The accountant computes epsilon at `delta` (zero for a pure promise).
+    pub fn certified(adjacency: Adjacency, events: Vec<Event>, delta: f64) -> Result<Self> {
+        let guarantee = accounting::account(&events, delta)?;
+        Ok(Self {
+            curve: accounting::curve(&events)?,
+            adjacency,
+            grade: Grade::Certified,
+            events,
+            guarantee: Some(guarantee),
+            enforced: Vec::new(),
+            conditions: vec!["a failed run is not released".into()],
+            version: env!("CARGO_PKG_VERSION").into(),
+        })
+    }
+
+    /// No promise: `reason` says why. Events, if any, are listed all the same.
+    pub fn without_promise(adjacency: Adjacency, events: Vec<Event>, reason: impl Into<String>) -> Self {
+        Self {
+            adjacency,
+            grade: Grade::None(reason.into()),
+            events,
+            guarantee: None,
+            curve: Vec::new(),
+            enforced: Vec::new(),
+            conditions: Vec::new(),
+            version: env!("CARGO_PKG_VERSION").into(),
+        }
+    }
+
+    /// Adds a bound that the mechanism enforces on every data set.
+    pub fn enforcing(mut self, bound: impl Into<String>) -> Self {
+        self.enforced.push(bound.into());
+        self
+    }
+
+    /// Adds a condition of use that software cannot enforce.
+    pub fn provided(mut self, condition: impl Into<String>) -> Self {
+        self.conditions.push(condition.into());
+        self
+    }
+
+    /// Lowers the grade to conditional: the promise rests on `assumption`, which is not enforced.
+    pub fn assuming(mut self, assumption: impl Into<String>) -> Self {
+        let assumption = assumption.into();
+        self.grade = match self.grade {
+            Grade::Certified => Grade::Conditional(vec![assumption]),
+            Grade::Conditional(mut assumptions) => {
+                assumptions.push(assumption);
+                Grade::Conditional(assumptions)
+            }
+            none @ Grade::None(_) => none,
+        };
+        self
+    }
+
+    /// Takes the promise back if the noise came from a fixed seed.
+    pub fn drawn_from(mut self, source: &RandomSource) -> Self {
+        if let Some(seed) = source.insecure_seed() {
+            self.grade = Grade::None(format!("the noise came from the fixed seed {seed}"));
+            (self.guarantee, self.curve) = (None, Vec::new());
+        }
+        self
+    }
+
+    /// Who the neighbours are.
+    pub fn adjacency(&self) -> &Adjacency {
+        &self.adjacency
+    }
+
+    /// How far the promise reaches.
+    pub fn grade(&self) -> &Grade {
+        &self.grade
+    }
+
+    /// Everything that left.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// The promise; `None` with grade none.
+    pub fn guarantee(&self) -> Option<Guarantee> {
+        self.guarantee
+    }
+
+    /// The whole privacy curve as (epsilon, delta) pairs; empty with grade none.
+    pub fn curve(&self) -> &[(f64, f64)] {
+        &self.curve
+    }
+
+    /// The bounds enforced on every data set.
+    pub fn enforced(&self) -> &[String] {
+        &self.enforced
+    }
+
+    /// Conditions of use that software cannot enforce.
+    pub fn conditions(&self) -> &[String] {
+        &self.conditions
+    }
+
+    /// The certificate as JSON, with its schema's name and version.
+    pub fn to_json(&self) -> String {
+        // Strings, finite numbers and enums only: there is nothing in it that JSON cannot hold.
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// Reads a certificate, checks its form, and recomputes its claim from its events.
+    pub fn from_json(text: &str) -> Result<Self> {
+        let certificate: Self = serde_json::from_str(text).map_err(|e| malformed(e.to_string()))?;
+        certificate.verify()?;
+        Ok(certificate)
+    }
+
+    /// Recomputes the privacy loss from the events and refuses a claim below it.
+    pub fn verify(&self) -> Result<()> {
+        // A later version may account more tightly, never more loosely by more than numerical noise.
+        const NOISE: f64 = 1e-6;
+        let Some(claim) = self.guarantee else { return Ok(()) };
+        let points = std::iter::once((claim.epsilon, claim.delta)).chain(self.curve.iter().copied());
+        for (epsilon, delta) in points {
+            let cost = accounting::epsilon_at(&self.events, delta)?;
+            if cost > epsilon * (1.0 + NOISE) {
+                return Err(malformed(format!(
+                    "it claims epsilon {epsilon} at delta {delta:e}, but its events cost {cost}"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Certificate {
+    /// The promise in one plain sentence.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(Guarantee { epsilon, delta, .. }) = self.guarantee else {
+            let Grade::None(reason) = &self.grade else { return write!(f, "No privacy is promised.") };
+            return write!(f, "No privacy is promised: {reason}.");
+        };
+        match &self.adjacency {
+            Adjacency::ReplaceRow => write!(f, "Replacing any one row")?,
+            Adjacency::ReplaceUnit(column) => write!(f, "Replacing all rows of any one {column}")?,
+            Adjacency::ReplaceUserRecord => write!(f, "Replacing any one user's record")?,
+            Adjacency::ReplaceUserLabel => write!(f, "Replacing any one user's label")?,
+            Adjacency::ReplacePair => write!(f, "Replacing any one row (a row is two people)")?,
+        }
+        write!(f, " changes the probability of any result by at most a factor e^{epsilon:.4}")?;
+        if delta > 0.0 {
+            write!(f, ", up to an additional probability of {delta:e}")?;
+        }
+        if let Grade::Conditional(assumptions) = &self.grade {
+            write!(f, ", provided that {}", assumptions.join(" and that "))?;
+        }
+        write!(f, ".")
+    }
+}
+
+fn malformed(reason: String) -> Error {
+    Error::Malformed { what: "certificate", reason }
+}
+
+/// The JSON shape of a certificate.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    schema: String,
+    version: String,
+    grade: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    assumptions: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    adjacency: Adjacency,
+    epsilon: Option<f64>,
+    delta: Option<f64>,
+    composition: Option<Method>,
+    events: Vec<Event>,
+    curve: Vec<(f64, f64)>,
+    enforced: Vec<String>,
+    conditions: Vec<String>,
+}
+
+impl From<Certificate> for Document {
+    fn from(c: Certificate) -> Self {
+        let (grade, assumptions, reason) = match c.grade {
+            Grade::Certified => ("certified", Vec::new(), None),
+            Grade::Conditional(assumptions) => ("conditional", assumptions, None),
+            Grade::None(reason) => ("none", Vec::new(), Some(reason)),
+        };
+        Self {
+            schema: SCHEMA.into(),
+            version: c.version,
+            grade: grade.into(),
+            assumptions,
+            reason,
+            adjacency: c.adjacency,
+            epsilon: c.guarantee.map(|g| g.epsilon),
+            delta: c.guarantee.map(|g| g.delta),
+            composition: c.guarantee.map(|g| g.method),
+            events: c.events,
+            curve: c.curve,
+            enforced: c.enforced,
+            conditions: c.conditions,
+        }
+    }
+}
+
+impl TryFrom<Document> for Certificate {
+    type Error = Error;
+    fn try_from(d: Document) -> Result<Self> {
+        if d.schema != SCHEMA {
+            return Err(malformed(format!("its schema is {:?}, this version reads {SCHEMA:?}", d.schema)));
+        }
+        let grade = match (d.grade.as_str(), d.assumptions.is_empty(), d.reason) {
+            ("certified", true, None) => Grade::Certified,
+            ("conditional", false, None) => Grade::Conditional(d.assumptions),
+            ("none", true, Some(reason)) => Grade::None(reason),
+            (grade, ..) => {
+                return Err(malformed(format!(
+                    "grade {grade:?} does not go with its assumptions and reason: \"certified\" has neither, \
+                     \"conditional\" names assumptions, \"none\" gives a reason"
+                )));
+            }
+        };
+        let guarantee = match (&grade, d.epsilon, d.delta, d.composition) {
+            (Grade::None(_), None, None, None) => None,
+            (Grade::Certified | Grade::Conditional(_), Some(epsilon), Some(delta), Some(method)) => {
+                check_point(epsilon, delta)?;
+                Some(Guarantee { epsilon, delta, method })
+            }
+            _ => {
+                return Err(malformed(
+                    "epsilon, delta and composition are given together, and exactly when the grade is not none".into(),
+                ));
+            }
+        };
+        if guarantee.is_some() && d.events.is_empty() {
+            return Err(malformed("a promise without events".into()));
+        }
+        if guarantee.is_none() && !d.curve.is_empty() {
+            return Err(malformed("a privacy curve without a promise".into()));
+        }
+        for &(epsilon, delta) in &d.curve {
+            check_point(epsilon, delta)?;
+        }
+        Ok(Self {
+            adjacency: d.adjacency,
+            grade,
+            events: d.events,
+            guarantee,
+            curve: d.curve,
+            enforced: d.enforced,
+            conditions: d.conditions,
+            version: d.version,
+        })
+    }
+}
+
+/// A point of a privacy curve: a finite epsilon from 0, delta in [0, 1).
+fn check_point(epsilon: f64, delta: f64) -> Result<()> {
+    if epsilon != 0.0 {
+        require_positive("epsilon", epsilon, "the document was changed after it was written")?;
+    }
+    if delta != 0.0 {
+        check_delta(delta)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::Noise;
+
+    fn certificate() -> Certificate {
+        let events = vec![
+            Event::new("support", Noise::Selection { sensitivity: 1.0, scale: 30.0 }, 5).unwrap(),
+            Event::new("values", Noise::Gaussian { sensitivity: 1.0, sigma: 9.0 }, 1).unwrap(),
+        ];
+        Certificate::certified(Adjacency::ReplaceUnit("patient".into()), events, 1e-6).unwrap()
+    }
+
+    #[test]
+    fn round_trip_keeps_everything() {
+        let plain = certificate().enforcing("rows are clipped").provided("n is public");
+        let conditional = certificate().assuming("rows have norm 1").assuming("y is bounded");
+        let none = certificate().drawn_from(&RandomSource::insecure_seeded(3));
+        assert!(matches!(none.grade(), Grade::None(_)) && none.guarantee().is_none());
+        for c in [plain, conditional, none] {
+            assert_eq!(Certificate::from_json(&c.to_json()).unwrap(), c);
+        }
+    }
+
+    #[test]
+    fn a_claim_below_its_cost_is_refused() {
+        let c = certificate();
+        let epsilon = c.guarantee().unwrap().epsilon;
+        let mut document: serde_json::Value = serde_json::from_str(&c.to_json()).unwrap();
+        document["epsilon"] = (0.99 * epsilon).into();
+        let error = Certificate::from_json(&document.to_string()).unwrap_err().to_string();
+        assert!(error.contains("its events cost"), "{error}");
+    }
+
+    #[test]
+    fn tampered_documents_are_refused() {
+        let edits: [(&str, serde_json::Value); 9] = [
+            ("schema", "dpglm.certificate/2".into()),
+            ("grade", "certain".into()),
+            ("grade", "conditional".into()),
+            ("epsilon", serde_json::Value::Null),
+            ("delta", 2.0.into()),
+            ("epsilon", (-1.0).into()),
+            ("events", serde_json::json!([])),
+            ("adjacency", "add_remove".into()),
+            ("surprise", 1.into()),
+        ];
+        for (field, value) in edits {
+            let mut document: serde_json::Value = serde_json::from_str(&certificate().to_json()).unwrap();
+            document[field] = value.clone();
+            assert!(Certificate::from_json(&document.to_string()).is_err(), "{field} = {value}");
+        }
+    }
+
+    #[test]
+    fn the_sentence_names_unit_and_numbers() {
+        let sentence = certificate().to_string();
+        assert!(sentence.starts_with("Replacing all rows of any one patient changes"), "{sentence}");
+        assert!(sentence.ends_with("up to an additional probability of 1e-6."), "{sentence}");
+    }
+}
