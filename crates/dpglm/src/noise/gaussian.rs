@@ -255,6 +255,30 @@ mod tests {
     }
 
     #[test]
+    fn a_challenger_that_starts_inside_the_interval_is_not_decided_by_one_word() {
+        let mut met = 0;
+        let rng = &mut RandomSource::insecure_seeded(23);
+        for _ in 0..100 {
+            let first = rng.next_u32() >> 1;
+            let (low, high) = (u128::from(!first).pow(2), (u128::from(!first) + 1).pow(2));
+            let challenger = low.div_ceil(1 << 33);
+            if challenger << 33 >= high - (1 << 20) {
+                continue;
+            }
+            met += 1;
+            // E continues with zeros, so t is at the upper end; the challenger continues with zeros, so it is at its
+            // lower end and lies below t. The next uniform is largest and ends the run at 2: tails.
+            let zeros: Vec<u32> = std::iter::once(first).chain([0; DEEP - 1]).collect();
+            let mut real = candidate(0, &zeros.try_into().unwrap());
+            let script = [challenger as u32, 0, u32::MAX, 77];
+            let rng = &mut RandomSource::scripted(&script);
+            assert!(!accept(&mut real, rng));
+            assert_eq!(rng.next_u32(), 77);
+        }
+        assert!(met > 20);
+    }
+
+    #[test]
     fn an_open_integer_part_takes_the_exact_path() {
         // t passes 1 where E passes 1 + sqrt(2) = 2.414...: choose E's first word as that of sqrt(2) - 1.
         let first = 0x6a09_e667;

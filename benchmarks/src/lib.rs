@@ -1,0 +1,1 @@
+//! Benchmarks of dpglm beside its peers. Read ratios within one run: machines differ and are noisy.
