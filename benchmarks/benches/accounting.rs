@@ -17,7 +17,8 @@ fn calibrate_20_gaussians(bencher: Bencher) {
 
 #[divan::bench(args = [1_000, 1_000_000])]
 fn account_laplace_by_fourier(bencher: Bencher, count: u64) {
-    let events = [Event::new("step", Noise::Laplace { sensitivity: 1.0, scale: 100.0 }, count).expect("valid")];
+    let events =
+        [Event::new("step", Noise::Laplace { sensitivity: 1.0, scale: 100.0 }, count).expect("valid")];
     bencher.bench(|| account(black_box(&events), 1e-6));
 }
 

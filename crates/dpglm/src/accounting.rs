@@ -77,11 +77,21 @@ pub fn account(events: &[Event], delta: f64) -> Result<Guarantee> {
                 remedy: "state a delta well below 1/n",
             });
         };
-        return Ok(Guarantee { epsilon, delta, method });
+        return if epsilon.is_finite() {
+            Ok(Guarantee { epsilon, delta, method })
+        } else {
+            Err(out_of_range())
+        };
     }
     check_delta(delta)?;
     if let Some(mu) = gaussian_mu(events) {
-        return Ok(Guarantee { epsilon: gaussian::epsilon(mu, delta), delta, method: Method::ExactGaussian });
+        let epsilon = gaussian::epsilon(mu, delta);
+        let method = Method::ExactGaussian;
+        return if epsilon.is_finite() {
+            Ok(Guarantee { epsilon, delta, method })
+        } else {
+            Err(out_of_range())
+        };
     }
     let mut bounds = vec![(renyi::epsilon(events, delta), Method::Renyi)];
     bounds.extend(basic);
@@ -90,9 +100,7 @@ pub fn account(events: &[Event], delta: f64) -> Result<Guarantee> {
     }
     let best = bounds.into_iter().filter(|b| b.0.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0));
     let Some((epsilon, method)) = best else {
-        return Err(Error::Conflict(
-            "the events' privacy loss leaves the range of double precision: add noise".into(),
-        ));
+        return Err(out_of_range());
     };
     Ok(Guarantee { epsilon, delta, method })
 }
@@ -156,6 +164,10 @@ fn gaussian_mu(events: &[Event]) -> Option<f64> {
         })
         .sum::<Option<f64>>()?;
     Some(square.sqrt() * (1.0 + 1e-15 * (2.0 + events.len() as f64)))
+}
+
+fn out_of_range() -> Error {
+    Error::Conflict("the events' privacy loss leaves the range of double precision: add noise".into())
 }
 
 fn require_events(events: &[Event]) -> Result<()> {

@@ -42,8 +42,11 @@
 
 pub mod accounting;
 pub mod audit;
+pub mod central;
 pub mod data;
 pub mod error;
+pub mod families;
+pub mod kernels;
 pub mod mechanisms;
 pub mod noise;
 pub mod privacy;

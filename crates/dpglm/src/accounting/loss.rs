@@ -153,7 +153,12 @@ impl Loss {
         match *self {
             Loss::Gaussian { mu } => {
                 let log_scale = -(mu * (2.0 * std::f64::consts::PI).sqrt()).ln();
-                integrate_cell(start, end, 0.02 * mu, |l| {
+                // Beyond 40 standard deviations the density is below the smallest f64; a cell may be far wider than that.
+                let (low, high) = (start.max(0.5 * mu * mu - 40.0 * mu), end.min(0.5 * mu * mu + 40.0 * mu));
+                if low >= high {
+                    return (0.0, 0.0);
+                }
+                integrate_cell(low, high, 0.02 * mu, |l| {
                     let z = (l - 0.5 * mu * mu) / mu;
                     let p = (log_scale - 0.5 * z * z).exp();
                     (p, -p * (-(l - start)).exp_m1())

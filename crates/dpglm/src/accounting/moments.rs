@@ -53,6 +53,13 @@ pub(crate) fn two_point(t: f64, order: f64) -> f64 {
 }
 
 pub(crate) fn bounded_range(eta: f64, order: f64) -> f64 {
+    if order * eta > 1.0 {
+        // The quadratic parts of the three terms cancel; written out, nothing large is subtracted.
+        let ln_rest = |k: f64| (-(-k * eta).exp()).ln_1p();
+        let entropy = order * (1.0 / order).ln_1p() + order.ln_1p();
+        let rest = (order + 1.0) * ln_rest(order + 1.0) - order * ln_rest(order) - (-(-eta).exp_m1()).ln();
+        return order * eta - entropy + rest;
+    }
     let s = |k: f64| ln_sinh_ratio(0.5 * k * eta);
     ((order + 1.0) * s(order + 1.0) - order * s(order) - s(1.0)).max(0.0)
 }

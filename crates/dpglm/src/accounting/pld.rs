@@ -179,8 +179,14 @@ impl Mix {
         let releases = self.releases();
         let step = (6.0 * INFLATION / releases).sqrt() * self.spread();
         let step = self.aligned(step.min(width / 16_384.0).max(1.001 * width / LONGEST as f64));
-        let first = (left / step).floor() as i64;
-        let length = (((width / step).ceil() as usize) + 2).next_power_of_two().min(LONGEST);
+        // Beyond 2^50 steps from zero, lattice points are no longer told apart.
+        let first = (left / step).floor();
+        if first.is_nan() || first.abs() > 2f64.powi(50) {
+            return None;
+        }
+        let first = first as i64;
+        let length =
+            ((width / step).ceil().min(LONGEST as f64) as usize + 2).next_power_of_two().min(LONGEST);
         let lattices: Vec<(Lattice, u64)> = self
             .terms
             .iter()
@@ -267,8 +273,9 @@ impl Mix {
             })
             .max_by(|a, b| a.1.total_cmp(&b.1));
         match widest {
-            Some((width, _)) => width / (width / step).ceil(),
-            None => step,
+            // Atoms closer together than the step stay between lattice points: an ever finer lattice would not fit.
+            Some((width, _)) if width >= step => width / (width / step).ceil(),
+            _ => step,
         }
     }
 }
@@ -287,8 +294,8 @@ impl Composed {
     /// `ln delta(epsilon)`, rounded up.
     fn ln_delta(&self, epsilon: f64) -> f64 {
         // The lattice point strictly above epsilon, and the distance to it.
-        let above =
-            ((epsilon / self.step).floor() as i64 + 1 - self.first).clamp(0, self.mass.len() as i64 - 1);
+        let above = (epsilon / self.step).floor() + 1.0 - self.first as f64;
+        let above = above.clamp(0.0, self.mass.len() as f64 - 1.0) as i64;
         let gap = (self.step * (self.first + above) as f64 - epsilon).max(0.0);
         let i = above as usize;
         let inside =

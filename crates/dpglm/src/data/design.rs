@@ -1,9 +1,13 @@
 //! The matrix of features: one row a record.
 //!
-//! Storage is `f64` or `f32`, row after row. Every entry is finite: a bad cell has been mapped by a public rule
-//! before it gets here, and a constructor that finds one left maps it to zero rather than fail on a private value.
+//! Storage is `f64` or `f32`, row after row. Every entry lies within 1e30 of zero, so that no norm, product or
+//! predictor overflows: a bad cell has been mapped by a public rule before it gets here, and a constructor that finds
+//! one left maps it to zero, or to the nearest bound, rather than fail on a private value.
 
 use crate::error::{Error, Result};
+
+/// No entry is larger than this in absolute value.
+const LARGEST: f64 = 1e30;
 
 /// A dense matrix of features, row-major.
 #[derive(Clone, PartialEq)]
@@ -26,8 +30,8 @@ impl Design {
     /// A design from `rows * columns` entries in double precision, row after row.
     pub fn from_f64(rows: usize, columns: usize, mut entries: Vec<f64>) -> Result<Self> {
         require_shape(rows, columns, entries.len())?;
-        for x in entries.iter_mut().filter(|x| !x.is_finite()) {
-            *x = 0.0;
+        for x in &mut entries {
+            *x = if x.is_nan() { 0.0 } else { x.clamp(-LARGEST, LARGEST) };
         }
         Ok(Self { rows, columns, storage: Storage::F64(entries) })
     }
@@ -35,8 +39,9 @@ impl Design {
     /// A design from `rows * columns` entries in single precision, row after row.
     pub fn from_f32(rows: usize, columns: usize, mut entries: Vec<f32>) -> Result<Self> {
         require_shape(rows, columns, entries.len())?;
-        for x in entries.iter_mut().filter(|x| !x.is_finite()) {
-            *x = 0.0;
+        let largest = LARGEST as f32;
+        for x in &mut entries {
+            *x = if x.is_nan() { 0.0 } else { x.clamp(-largest, largest) };
         }
         Ok(Self { rows, columns, storage: Storage::F32(entries) })
     }
@@ -49,6 +54,16 @@ impl Design {
     /// The number of columns.
     pub fn columns(&self) -> usize {
         self.columns
+    }
+
+    /// One row's entries.
+    pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = f64> {
+        let range = row * self.columns..(row + 1) * self.columns;
+        let (double, single) = match &self.storage {
+            Storage::F64(entries) => (Some(entries[range].iter().copied()), None),
+            Storage::F32(entries) => (None, Some(entries[range].iter().map(|&x| f64::from(x)))),
+        };
+        double.into_iter().flatten().chain(single.into_iter().flatten())
     }
 
     /// The entries.

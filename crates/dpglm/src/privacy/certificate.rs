@@ -69,8 +69,19 @@ impl Certificate {
     /// A promise that holds for every data set. The accountant computes epsilon at `delta` (zero for a pure promise).
     pub fn certified(adjacency: Adjacency, events: Vec<Event>, delta: f64) -> Result<Self> {
         let guarantee = accounting::account(&events, delta)?;
-        Ok(Self {
-            curve: accounting::curve(&events)?,
+        let curve = accounting::curve(&events)?;
+        Ok(Self::accounted(adjacency, events, guarantee, curve))
+    }
+
+    /// A certified promise that was accounted for before the events took place.
+    pub(crate) fn accounted(
+        adjacency: Adjacency,
+        events: Vec<Event>,
+        guarantee: Guarantee,
+        curve: Vec<(f64, f64)>,
+    ) -> Self {
+        Self {
+            curve,
             adjacency,
             grade: Grade::Certified,
             events,
@@ -78,7 +89,7 @@ impl Certificate {
             enforced: Vec::new(),
             conditions: vec!["a failed run is not released".into()],
             version: env!("CARGO_PKG_VERSION").into(),
-        })
+        }
     }
 
     /// No promise: `reason` says why. Events, if any, are listed all the same.

@@ -1,0 +1,125 @@
+//! The passes over the rows beside a loop that only reads them. Compare the bytes a second within one run.
+//!
+//! `crosscheck/kernel_numpy.py` sets the same figures beside NumPy's two matrix-vector products.
+
+use divan::counter::BytesCount;
+use divan::{Bencher, black_box};
+use dpglm::data::Design;
+use dpglm::data::design::Storage;
+use dpglm::kernels::{fused_pass, fused_pass_multi, predict, squared_row_norms, weighted_gram};
+use std::ops::AddAssign;
+
+fn main() {
+    divan::main();
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Precision {
+    Single,
+    Double,
+}
+
+use Precision::{Double, Single};
+
+type Shape = (Precision, usize, usize);
+
+const SHAPES: [Shape; 6] = [
+    (Double, 40_000, 1_000),
+    (Single, 40_000, 1_000),
+    (Double, 1_000_000, 50),
+    (Single, 1_000_000, 50),
+    (Double, 4_000, 10_000),
+    (Single, 4_000, 10_000),
+];
+
+fn numbers(count: usize) -> impl Iterator<Item = f64> {
+    (0..count).map(|i| (i.wrapping_mul(7_919) % 1_009) as f64 / 504.5 - 1.0)
+}
+
+fn design((precision, rows, columns): Shape) -> Design {
+    let entries = numbers(rows * columns);
+    match precision {
+        Double => Design::from_f64(rows, columns, entries.collect()),
+        Single => Design::from_f32(rows, columns, entries.map(|x| x as f32).collect()),
+    }
+    .expect("shape")
+}
+
+fn bytes((precision, rows, columns): Shape) -> BytesCount {
+    BytesCount::new(
+        rows * columns
+            * match precision {
+                Double => 8,
+                Single => 4,
+            },
+    )
+}
+
+/// The sum of the entries on every core, in as many running sums as fill the registers.
+fn read<T: Copy + Default + Sync + AddAssign, const SUMS: usize>(entries: &[T]) {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for part in entries.chunks(entries.len().div_ceil(cores)) {
+            scope.spawn(move || {
+                let mut sums = [T::default(); SUMS];
+                for chunk in part.as_chunks::<SUMS>().0 {
+                    for (sum, x) in sums.iter_mut().zip(chunk) {
+                        *sum += *x;
+                    }
+                }
+                black_box(sums);
+            });
+        }
+    });
+}
+
+#[divan::bench(args = SHAPES, sample_count = 40, sample_size = 1)]
+fn a_read(bencher: Bencher, shape: Shape) {
+    let design = design(shape);
+    bencher.counter(bytes(shape)).bench_local(|| match black_box(&design).storage() {
+        Storage::F64(x) => read::<f64, 16>(x),
+        Storage::F32(x) => read::<f32, 32>(x),
+    });
+}
+
+#[divan::bench(args = SHAPES, sample_count = 40, sample_size = 1)]
+fn fused_logistic(bencher: Bencher, shape: Shape) {
+    let design = design(shape);
+    let b: Vec<f64> = numbers(design.columns()).map(|x| x / design.columns() as f64).collect();
+    let mut gradient = vec![0.0; design.columns()];
+    let residual = |i: usize, u: f64| 1.0 / (1.0 + (-u).exp()) - (i % 2) as f64;
+    bencher
+        .counter(bytes(shape))
+        .bench_local(|| fused_pass(black_box(&design), &b, residual, black_box(&mut gradient)));
+}
+
+#[divan::bench(args = SHAPES, sample_count = 40, sample_size = 1)]
+fn predictors(bencher: Bencher, shape: Shape) {
+    let design = design(shape);
+    let b: Vec<f64> = numbers(design.columns()).collect();
+    let mut out = vec![0.0; design.rows()];
+    bencher.counter(bytes(shape)).bench_local(|| predict(black_box(&design), &b, black_box(&mut out)));
+}
+
+#[divan::bench(args = SHAPES, sample_count = 10, sample_size = 1)]
+fn row_norms(bencher: Bencher, shape: Shape) {
+    let design = design(shape);
+    bencher.counter(bytes(shape)).bench_local(|| squared_row_norms(black_box(&design)));
+}
+
+#[divan::bench(args = &SHAPES[..4], sample_count = 5, sample_size = 1)]
+fn fused_ten_outputs(bencher: Bencher, shape: Shape) {
+    let design = design(shape);
+    let b: Vec<f64> = numbers(10 * design.columns()).map(|x| x / design.columns() as f64).collect();
+    let mut gradient = vec![0.0; 10 * design.columns()];
+    let residual = |_: usize, u: &[f64], r: &mut [f64]| r.copy_from_slice(u);
+    bencher
+        .counter(bytes(shape))
+        .bench_local(|| fused_pass_multi(black_box(&design), 10, &b, residual, black_box(&mut gradient)));
+}
+
+#[divan::bench(args = &SHAPES[..4], sample_count = 5, sample_size = 1)]
+fn gram(bencher: Bencher, shape: Shape) {
+    let design = design(shape);
+    bencher.counter(bytes(shape)).bench_local(|| weighted_gram(black_box(&design), |_| 0.25));
+}

@@ -1,0 +1,187 @@
+//! `dpglm account`: from noise to a guarantee.
+
+use crate::events::{self, Mechanism};
+use crate::failure::Failure;
+use crate::render::{bound, guarantee, plain, releases, rounded_up, sentence, table};
+use crate::{Format, flags, plot, render};
+use clap::{ArgGroup, Args};
+use dpglm::accounting::{self, Method};
+use dpglm::privacy::Event;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// From noise to a guarantee: what do these releases cost together?
+///
+/// Describe what was (or will be) released and with how much noise. The answer is the smallest epsilon that is known to
+/// hold for all releases together, each of which may depend on the outputs of earlier ones. It is never below the true
+/// one.
+#[derive(Args)]
+#[command(after_long_help = EXAMPLES)]
+#[command(group = ArgGroup::new("releases").required(true).args(["mechanism", "event", "events"]))]
+#[command(group = ArgGroup::new("question").required(true).args(["delta", "pure", "at_epsilon"]))]
+pub struct Arguments {
+    /// Equal releases by one mechanism, described by the flags below
+    #[arg(long, value_enum, value_name = "KIND", help_heading = "Releases")]
+    mechanism: Option<Mechanism>,
+    /// The most that one row can change the released value: the l2 norm of the change for gaussian, the l1 norm for laplace,
+    /// the largest change of any one score for selection
+    #[arg(long, value_name = "S", value_parser = flags::number, allow_negative_numbers = true)]
+    #[arg(requires = "mechanism", help_heading = "Releases")]
+    sensitivity: Option<f64>,
+    /// Standard deviation of gaussian noise
+    #[arg(long, value_name = "SIGMA", value_parser = flags::number, allow_negative_numbers = true)]
+    #[arg(requires = "mechanism", help_heading = "Releases")]
+    sigma: Option<f64>,
+    /// Scale of laplace noise (its mean absolute value), or of a selection's Gumbel noise
+    #[arg(long, value_name = "SCALE", value_parser = flags::number, allow_negative_numbers = true)]
+    #[arg(requires = "mechanism", help_heading = "Releases")]
+    scale: Option<f64>,
+    /// Privacy loss of each pure release
+    #[arg(long, value_name = "EPSILON", value_parser = flags::number, allow_negative_numbers = true)]
+    #[arg(requires = "mechanism", help_heading = "Releases")]
+    epsilon_per_release: Option<f64>,
+    /// zCDP parameter of each zcdp release
+    #[arg(long, value_name = "RHO", value_parser = flags::number, allow_negative_numbers = true)]
+    #[arg(requires = "mechanism", help_heading = "Releases")]
+    rho: Option<f64>,
+    /// How many such releases there are, for example the steps of gradient descent [default: 1]
+    #[arg(long, value_name = "N", value_parser = flags::count, allow_negative_numbers = true)]
+    #[arg(requires = "mechanism", help_heading = "Releases")]
+    count: Option<u64>,
+    /// Releases in short form, for a mix: gaussian:sensitivity=1,sigma=4,count=20. Fields are those of an events file. May be
+    /// repeated
+    #[arg(long, value_name = "KIND:FIELDS", help_heading = "Releases")]
+    event: Vec<String>,
+    /// A JSON array of events, or {"schema": "dpglm.events/1", "events": [...]}; - reads standard input
+    #[arg(long, value_name = "FILE", help_heading = "Releases")]
+    events: Option<PathBuf>,
+
+    /// Ask for epsilon at this delta: the probability with which the promise may fail. Choose it well below 1/n for n rows
+    #[arg(long, value_name = "D", value_parser = flags::delta, allow_negative_numbers = true)]
+    #[arg(help_heading = "Question")]
+    delta: Option<f64>,
+    /// Ask for a pure guarantee (delta = 0), which gaussian and zcdp releases never have
+    #[arg(long, help_heading = "Question")]
+    pure: bool,
+    /// Ask for delta at this epsilon
+    #[arg(long, value_name = "E", value_parser = flags::epsilon_or_zero, allow_negative_numbers = true)]
+    #[arg(help_heading = "Question")]
+    at_epsilon: Option<f64>,
+    /// Also print the privacy curve: epsilon at every delta from 0.1 to 1e-12
+    #[arg(long, help_heading = "Question")]
+    curve: bool,
+    /// Draw the privacy curve into an SVG file
+    #[arg(long, value_name = "FILE", help_heading = "Question")]
+    plot: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  Twenty gradient steps, each of sensitivity 1 with noise of standard deviation 40:
+    dpglm account --mechanism gaussian --sensitivity 1 --sigma 40 --count 20 --delta 1e-5
+  A choice of ten columns followed by their noisy values:
+    dpglm account --delta 1e-6 \\
+      --event selection:sensitivity=1,scale=20,count=10 --event gaussian:sensitivity=1,sigma=8";
+
+/// The result as JSON.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    epsilon: f64,
+    delta: f64,
+    /// The bound that gave epsilon; absent where delta was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<Method>,
+    events: &'a [Event],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    curve: Option<Vec<Point>>,
+}
+
+#[derive(Serialize)]
+struct Point {
+    epsilon: f64,
+    delta: f64,
+}
+
+pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
+    let events = arguments.read_events()?;
+    let (epsilon, delta, method) = if let Some(epsilon) = arguments.at_epsilon {
+        (epsilon, accounting::delta_at(&events, epsilon)?, None)
+    } else {
+        // No delta is given only where `--pure` is.
+        let answer = accounting::account(&events, arguments.delta.unwrap_or(0.0))?;
+        (answer.epsilon, answer.delta, Some(answer.method))
+    };
+    let curve =
+        if arguments.curve || arguments.plot.is_some() { accounting::curve(&events)? } else { Vec::new() };
+    if let Some(path) = &arguments.plot {
+        let drawing = plot::privacy_curve(&curve, (epsilon, delta));
+        std::fs::write(path, drawing)
+            .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))?;
+    }
+    if format == Format::Json {
+        let curve = arguments
+            .curve
+            .then(|| curve.into_iter().map(|(epsilon, delta)| Point { epsilon, delta }).collect());
+        return render::json(&Document {
+            schema: "dpglm.account/1",
+            epsilon,
+            delta,
+            method,
+            events: &events,
+            curve,
+        });
+    }
+    let (epsilon_shown, delta_shown) = match arguments.at_epsilon {
+        Some(_) => (plain(epsilon), rounded_up(delta)),
+        None => (rounded_up(epsilon), plain(delta)),
+    };
+    let mut output = render::events(&events)? + "\n";
+    let mut answer = vec![
+        vec!["epsilon".to_string(), epsilon_shown.clone()],
+        vec!["delta".to_string(), delta_shown.clone()],
+    ];
+    answer.extend(method.map(|method| vec!["bound".to_string(), bound(method)]));
+    output += &table(&answer);
+    if arguments.curve {
+        let mut rows = vec![vec!["delta".to_string(), "epsilon".to_string()]];
+        rows.extend(curve.iter().map(|(epsilon, delta)| vec![plain(*delta), rounded_up(*epsilon)]));
+        output += "\n";
+        output += &table(&rows);
+    }
+    output += "\n";
+    output += &if delta < 1.0 {
+        sentence(&format!("{} {}.\n", releases(&events), guarantee(&epsilon_shown, &delta_shown)))
+    } else {
+        format!(
+            "At epsilon {epsilon_shown} no delta below 1 is known: that is no privacy. Ask at a larger epsilon.\n"
+        )
+    };
+    Ok(output)
+}
+
+impl Arguments {
+    fn read_events(&self) -> Result<Vec<Event>, Failure> {
+        if let Some(path) = &self.events {
+            return events::from_file(path);
+        }
+        let Some(mechanism) = self.mechanism else {
+            return self.event.iter().map(|text| events::from_specification(text)).collect();
+        };
+        let numbers: Vec<(&str, f64)> = [
+            ("sensitivity", self.sensitivity),
+            ("sigma", self.sigma),
+            ("scale", self.scale),
+            ("epsilon", self.epsilon_per_release),
+            ("rho", self.rho),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect();
+        let flag = |name: &str| match name {
+            "epsilon" => "--epsilon-per-release".into(),
+            name => format!("--{name}"),
+        };
+        Ok(vec![events::from_numbers(mechanism, &numbers, self.count.unwrap_or(1), "", flag)?])
+    }
+}

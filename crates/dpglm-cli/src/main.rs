@@ -1,0 +1,72 @@
+//! The command `dpglm`. It reads flags and files, calls the library, and prints: nothing is computed here.
+
+mod commands;
+mod events;
+mod failure;
+mod flags;
+mod plot;
+mod render;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use failure::Failure;
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+
+/// Differential privacy in numbers: how much noise a privacy budget asks for, and what guarantee given noise provides.
+///
+/// A guarantee (epsilon, delta) says that nobody who sees the releases can tell well whether one person's row was in the
+/// data: the probability of any outcome changes by at most a factor e^epsilon when that row changes, but for a part of
+/// probability delta.
+#[derive(Parser)]
+#[command(name = "dpglm", version, term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// How to print the result
+    #[arg(long, global = true, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// From noise to a guarantee: what do these releases cost together?
+    Account(commands::account::Arguments),
+    /// From a budget to noise: how much noise do these releases need?
+    Calibrate(commands::calibrate::Arguments),
+}
+
+/// How a result is printed.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Format {
+    /// For reading; numbers are rounded to the safe side
+    Table,
+    /// For scripts; full precision
+    Json,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Account(arguments) => commands::account::run(&arguments, cli.format),
+        Command::Calibrate(arguments) => commands::calibrate::run(&arguments, cli.format),
+    };
+    match result.and_then(|output| print(&output)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            // If even the error stream is closed, the exit code still tells.
+            let _ = writeln!(std::io::stderr(), "error: {failure}");
+            failure.exit_code()
+        }
+    }
+}
+
+/// Prints the whole result at once. A reader that has seen enough (`| head -1`) is no failure.
+fn print(output: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(output.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::Failed(format!("cannot write the result: {error}")))
+        }
+        _ => Ok(()),
+    }
+}

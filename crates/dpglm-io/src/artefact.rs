@@ -1,0 +1,77 @@
+//! Artefacts out: a file is either written whole or not at all.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{Error, Result};
+
+/// Writes a file by way of a temporary one in the same folder, which takes its name only when every byte is on disk.
+///
+/// Until then a file that stood there before is untouched, whether the disk fills up or the program is interrupted.
+/// On failure the temporary file is removed. A path that is no regular file, such as a pipe, is written to directly.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
+    // A link is followed, so that the file it points to is replaced and not the link.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let existing = fs::metadata(&target).ok();
+    if existing.as_ref().is_some_and(|m| !m.is_file() && !m.is_dir()) {
+        let mut file = OpenOptions::new().write(true).open(&target).map_err(|e| failed(path, e))?;
+        return file.write_all(bytes).and_then(|()| file.flush()).map_err(|e| failed(path, e));
+    }
+    if existing.as_ref().is_some_and(fs::Metadata::is_dir) {
+        return Err(failed(path, io::Error::from(io::ErrorKind::IsADirectory)));
+    }
+    let temporary = temporary_name(&target);
+    let written = write_synced(&temporary, bytes).and_then(|()| {
+        if let Some(metadata) = existing {
+            fs::set_permissions(&temporary, metadata.permissions())?;
+        }
+        fs::rename(&temporary, &target)
+    });
+    if let Err(error) = written {
+        // Nothing more can be done if even this fails; the first error is the one to report.
+        let _ = fs::remove_file(&temporary);
+        return Err(failed(path, error));
+    }
+    sync_folder(&target);
+    Ok(())
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Makes the new name itself durable, where the system can do that.
+fn sync_folder(path: &Path) {
+    if let Some(folder) = path.parent()
+        && let Ok(folder) = File::open(folder)
+    {
+        let _ = folder.sync_all();
+    }
+}
+
+/// A hidden name in the same folder that no other process or thread uses.
+fn temporary_name(path: &Path) -> PathBuf {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    path.with_file_name(format!(".{name}.{}-{number}.tmp", std::process::id()))
+}
+
+fn failed(path: &Path, source: io::Error) -> Error {
+    let remedy = match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "the disk is full; no file was left behind; free some space or write elsewhere"
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "no file was left behind; choose a folder you may write to"
+        }
+        io::ErrorKind::NotFound => "no file was left behind; create the folder first",
+        io::ErrorKind::IsADirectory => "give a file name, not a folder",
+        _ => "no file was left behind; write elsewhere",
+    };
+    Error::Io { path: path.to_path_buf(), action: "written", source, remedy }
+}

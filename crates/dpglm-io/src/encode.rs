@@ -1,0 +1,195 @@
+//! The encoded table: what an estimator fits, and the way back to the user's own units.
+
+mod builder;
+mod numbering;
+mod plan;
+mod user_units;
+
+use std::fmt;
+
+use dpglm::data::Design;
+
+pub(crate) use builder::{Builder, Settings};
+pub(crate) use plan::Plan;
+pub use user_units::UserUnits;
+
+use crate::bounds::{Bounds, Scaling};
+
+/// How the design's entries are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precision {
+    /// Single precision: half the memory.
+    F32,
+    /// Double precision.
+    F64,
+}
+
+/// A table ready to fit.
+pub struct Encoded {
+    /// The features, scaled by their declared bounds; one indicator a level but the reference; no intercept column.
+    pub design: Design,
+    /// What each column of the design is.
+    pub columns: Vec<EncodedColumn>,
+    /// The target in its own units: clamped for a real or count, 0 or 1 for a binary, the level's index for a
+    /// category. Empty without a target.
+    pub response: Vec<f64>,
+    /// What the target is; `None` without one.
+    pub target: Option<Target>,
+    /// One weight a row, 0 or 1, under the rule `missing = "drop"`; `None` under `missing = "fill"`. Whether it is
+    /// there depends on the schema, not on the rows.
+    pub weights: Option<Vec<f64>>,
+    /// The exposures, within their declared positive bounds.
+    pub exposure: Option<Vec<f64>>,
+    /// Whose row each row is.
+    pub units: Option<Units>,
+    /// True if the model has an intercept.
+    pub intercept: bool,
+    /// For the curator's eyes: how many cells the public rule changed. Never part of an artefact.
+    pub curator: CuratorNotes,
+}
+
+/// What a column of the design is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EncodedColumn {
+    /// Its name: the file's column, or `column=level` for an indicator.
+    pub name: String,
+    /// From the user's unit to the stored one.
+    pub scaling: Scaling,
+    /// Indicators of one category share a number: at most one of them is 1 in a row.
+    pub category: Option<usize>,
+}
+
+/// The target's public facts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    /// Its name.
+    pub name: String,
+    /// The values it can take.
+    pub domain: Domain,
+}
+
+/// The values a target can take.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Domain {
+    /// Real numbers within bounds.
+    Real(Bounds),
+    /// Whole numbers within bounds.
+    Count(Bounds),
+    /// Two levels, coded 0 and 1.
+    Binary([String; 2]),
+    /// Levels, coded 0, 1, 2, ...
+    Category(Vec<String>),
+}
+
+/// Whose row each row is.
+#[derive(Clone, PartialEq)]
+pub struct Units {
+    /// For each row its unit's number, from 0; units are numbered as they first appear.
+    pub of_row: Vec<u32>,
+    /// The number of units.
+    pub count: usize,
+}
+
+/// How many cells of a column the public rule changed. These are private numbers.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Touched {
+    /// The column's name.
+    pub column: String,
+    /// Missing, not a number, NaN or infinite.
+    pub missing: u64,
+    /// Outside the declared bounds.
+    pub out_of_bounds: u64,
+    /// Not a declared level.
+    pub undeclared: u64,
+}
+
+/// What the public rule did, column by column, for the curator only.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct CuratorNotes(pub Vec<Touched>);
+
+impl Encoded {
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.design.rows()
+    }
+
+    /// A bound on every row's l2 norm that follows from the declarations alone.
+    pub fn norm_bound(&self) -> f64 {
+        norm_bound(&self.columns)
+    }
+
+    /// The way back to the user's units.
+    pub fn user_units(&self) -> UserUnits {
+        UserUnits::new(&self.columns)
+    }
+
+    /// Coefficients of the stored columns as coefficients of the user's, each with its name, and the intercept that
+    /// goes with them.
+    pub fn to_user_units(
+        &self,
+        coefficients: &[f64],
+        intercept: Option<f64>,
+    ) -> (Vec<(String, f64)>, Option<f64>) {
+        let (slopes, intercept) = self.user_units().coefficients(coefficients, intercept);
+        (self.columns.iter().map(|c| c.name.clone()).zip(slopes).collect(), intercept)
+    }
+}
+
+/// A bound on the l2 norm of a row of these columns. At most one indicator of a category is 1.
+pub fn norm_bound(columns: &[EncodedColumn]) -> f64 {
+    let mut square = 0.0;
+    let mut last = None;
+    for column in columns {
+        if column.category.is_none() || column.category != last {
+            square += column.scaling.lower.abs().max(column.scaling.upper.abs()).powi(2);
+        }
+        last = column.category;
+    }
+    square.sqrt()
+}
+
+impl fmt::Debug for Encoded {
+    /// Shapes and public facts only: the cells are private.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Encoded")
+            .field("design", &self.design)
+            .field("target", &self.target)
+            .field("intercept", &self.intercept)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Units {
+    /// Neither the ids' pattern nor the number of units.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Units({} rows)", self.of_row.len())
+    }
+}
+
+impl fmt::Debug for CuratorNotes {
+    /// Nothing: the counts are private.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CuratorNotes")
+    }
+}
+
+impl fmt::Display for CuratorNotes {
+    /// One line for each column that the rule changed; empty if there is none.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let touched = self.0.iter().filter(|t| t.missing + t.out_of_bounds + t.undeclared > 0);
+        for (i, t) in touched.enumerate() {
+            let parts: Vec<String> = [
+                (t.missing, "missing or not a number"),
+                (t.out_of_bounds, "outside the bounds"),
+                (t.undeclared, "not a declared level"),
+            ]
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+            let line_end = if i > 0 { "\n" } else { "" };
+            write!(f, "{line_end}column `{}`: {}", t.column, parts.join(", "))?;
+        }
+        Ok(())
+    }
+}

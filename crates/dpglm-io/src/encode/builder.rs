@@ -1,0 +1,304 @@
+//! Cells in, encoded table out: every reader writes straight into the buffers the table is made of.
+
+use std::path::{Path, PathBuf};
+
+use dpglm::data::Design;
+
+use super::numbering::Numbering;
+use super::plan::{Plan, Purpose, Slot};
+use super::{CuratorNotes, Encoded, EncodedColumn, Precision, Target, Touched, Units};
+use crate::bounds::Scaling;
+use crate::cell::{Cell, Fault};
+use crate::error::{Error, Place, Result};
+use crate::schema::{Missing, Schema, Undeclared};
+
+/// What the caller chose, apart from the schema.
+#[derive(Clone, Copy)]
+pub(crate) struct Settings {
+    pub precision: Precision,
+    pub strict: bool,
+}
+
+/// The table under construction.
+pub(crate) struct Builder {
+    path: PathBuf,
+    strict: bool,
+    intercept: bool,
+    missing: Missing,
+    undeclared: Undeclared,
+    missing_values: Vec<Vec<u8>>,
+    slots: Vec<Slot>,
+    columns: Vec<EncodedColumn>,
+    target: Option<Target>,
+    touched: Vec<Touched>,
+    rows: usize,
+    entries: Entries,
+    response: Option<Vec<f64>>,
+    weights: Option<Vec<f64>>,
+    exposure: Option<Vec<f64>>,
+    units: Option<Numbering>,
+}
+
+enum Entries {
+    F64(Vec<f64>),
+    F32(Vec<f32>),
+}
+
+impl Builder {
+    pub fn new(path: &Path, schema: &Schema, plan: Plan, settings: Settings) -> Self {
+        let has = |f: fn(&Purpose) -> bool| plan.slots.iter().any(|slot| f(&slot.purpose));
+        let touched =
+            plan.slots.iter().map(|s| Touched { column: s.name.clone(), ..Touched::default() }).collect();
+        Self {
+            path: path.to_path_buf(),
+            strict: settings.strict,
+            intercept: schema.intercept(),
+            missing: schema.missing(),
+            undeclared: schema.undeclared(),
+            missing_values: schema.missing_values(),
+            touched,
+            rows: 0,
+            entries: match settings.precision {
+                Precision::F64 => Entries::F64(Vec::new()),
+                Precision::F32 => Entries::F32(Vec::new()),
+            },
+            response: has(|u| matches!(u, Purpose::NumberTarget(_) | Purpose::LevelTarget(_))).then(Vec::new),
+            weights: (schema.missing() == Missing::Drop).then(Vec::new),
+            exposure: has(|u| matches!(u, Purpose::Exposure(_))).then(Vec::new),
+            units: has(|u| matches!(u, Purpose::Unit)).then(Numbering::default),
+            slots: plan.slots,
+            columns: plan.columns,
+            target: plan.target,
+        }
+    }
+
+    /// The number of columns read.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The position in the file of the column in a slot.
+    pub fn position(&self, slot: usize) -> usize {
+        self.slots[slot].position
+    }
+
+    /// Makes room for at least `rows` rows, all zero.
+    pub fn ensure_rows(&mut self, rows: usize) -> Result<()> {
+        if rows <= self.rows {
+            return Ok(());
+        }
+        let grown = match &mut self.entries {
+            Entries::F64(entries) => grow(entries, rows, self.columns.len(), 0.0),
+            Entries::F32(entries) => grow(entries, rows, self.columns.len(), 0.0),
+        } && self.response.as_mut().is_none_or(|v| grow(v, rows, 1, 0.0))
+            && self.weights.as_mut().is_none_or(|v| grow(v, rows, 1, 1.0))
+            && self.exposure.as_mut().is_none_or(|v| grow(v, rows, 1, 1.0))
+            && self.units.as_mut().is_none_or(|u| grow(&mut u.of_row, rows, 1, 0));
+        if !grown {
+            return Err(Error::file(
+                &self.path,
+                Place::Whole,
+                format!("{rows} rows of {} encoded columns do not fit in memory", self.columns.len()),
+                "ignore columns, store single precision, or use a machine with more memory",
+            ));
+        }
+        self.rows = rows;
+        Ok(())
+    }
+
+    /// Sets a row's features to given stored values.
+    pub fn put_features(&mut self, row: usize, stored: &[f64]) {
+        let at = row * self.columns.len();
+        match &mut self.entries {
+            Entries::F64(entries) => entries[at..at + stored.len()].copy_from_slice(stored),
+            Entries::F32(entries) => {
+                let row = entries[at..at + stored.len()].iter_mut();
+                for ((entry, x), column) in row.zip(stored).zip(&self.columns) {
+                    *entry = column.scaling.single(*x);
+                }
+            }
+        }
+    }
+
+    /// Takes one cell by the public rule. The row must have been made room for. Fails in strict mode only.
+    #[inline]
+    pub fn put(&mut self, row: usize, slot: usize, cell: Cell<'_>) -> Result<()> {
+        let marks = &self.missing_values;
+        let is_missing = |text: &[u8]| marks.iter().any(|m| m == text);
+        let start = row * self.columns.len();
+        let fault = match &self.slots[slot].purpose {
+            Purpose::Number { at, numeric, scaling } => {
+                let (value, fault) = numeric.decode(cell);
+                self.entries.set(start + at, value, scaling);
+                fault
+            }
+            Purpose::Binary { at, levels, undeclared, scaling } => {
+                let (level, fault) = levels.decode(cell, is_missing, *undeclared);
+                self.entries.set(start + at, level as f64, scaling);
+                fault
+            }
+            Purpose::Indicators { first, levels, undeclared } => {
+                let (level, fault) = levels.decode(cell, is_missing, *undeclared);
+                if level != levels.reference {
+                    let offset = level - usize::from(level > levels.reference);
+                    self.entries.set(start + first + offset, 1.0, &Scaling::INDICATOR);
+                }
+                fault
+            }
+            Purpose::NumberTarget(numeric) => {
+                let (value, fault) = numeric.decode(cell);
+                set(&mut self.response, row, value);
+                fault
+            }
+            Purpose::LevelTarget(levels) => {
+                let (level, fault) = levels.decode(cell, is_missing, levels.fill);
+                set(&mut self.response, row, level as f64);
+                fault
+            }
+            Purpose::Exposure(numeric) => {
+                let (value, fault) = numeric.decode(cell);
+                set(&mut self.exposure, row, value);
+                fault
+            }
+            Purpose::Unit => self.put_unit(row, cell)?,
+        };
+        match fault {
+            None => Ok(()),
+            Some(fault) => self.note(row, slot, fault),
+        }
+    }
+
+    fn put_unit(&mut self, row: usize, cell: Cell<'_>) -> Result<Option<Fault>> {
+        let Some(units) = &mut self.units else { return Ok(None) };
+        let cell = match cell {
+            Cell::Text(text) if self.missing_values.iter().any(|m| m == text) => Cell::Missing,
+            other => other,
+        };
+        units.of_row[row] = units.number(cell).ok_or_else(|| {
+            let problem = "more than 4,294,967,295 units";
+            Error::file(&self.path, Place::Whole, problem, "use the row as unit, or fewer rows")
+        })?;
+        Ok(matches!(cell, Cell::Missing).then_some(Fault::Missing))
+    }
+
+    /// A cell that the public rule changed: counted for the curator, or, in strict mode, the end.
+    #[cold]
+    fn note(&mut self, row: usize, slot: usize, fault: Fault) -> Result<()> {
+        let purpose = &self.slots[slot].purpose;
+        let is_target = matches!(purpose, Purpose::NumberTarget(_) | Purpose::LevelTarget(_));
+        let counts_as_missing = match fault {
+            Fault::Missing => !matches!(purpose, Purpose::Unit),
+            Fault::Undeclared => is_target || self.undeclared == Undeclared::Missing,
+            Fault::OutOfBounds => false,
+        };
+        let drops = counts_as_missing && self.missing == Missing::Drop;
+        if self.strict {
+            let rule = match fault {
+                _ if drops => "the row gets weight zero",
+                Fault::OutOfBounds => "it is clamped to the bounds",
+                Fault::Undeclared if !counts_as_missing => "it counts as the reference level",
+                _ if matches!(purpose, Purpose::Unit) => "rows without an id count as one unit",
+                _ => "it gets the column's fill value",
+            };
+            return Err(Error::BadCell {
+                path: self.path.clone(),
+                row: row + 1,
+                column: self.slots[slot].name.clone(),
+                fault: fault.words(),
+                rule,
+            });
+        }
+        let touched = &mut self.touched[slot];
+        match fault {
+            Fault::Missing => touched.missing += 1,
+            Fault::OutOfBounds => touched.out_of_bounds += 1,
+            Fault::Undeclared => touched.undeclared += 1,
+        }
+        if drops {
+            set(&mut self.weights, row, 0.0);
+        }
+        Ok(())
+    }
+
+    /// The finished table.
+    pub fn finish(self) -> Result<Encoded> {
+        if self.columns.is_empty() {
+            return Err(Error::file(
+                &self.path,
+                Place::Whole,
+                "no feature columns are left (d = 0)",
+                "declare at least one column besides the target that is not ignored",
+            ));
+        }
+        self.require_rows()?;
+        let (rows, width) = (self.rows, self.columns.len());
+        Ok(Encoded {
+            design: match self.entries {
+                Entries::F64(mut entries) => {
+                    entries.shrink_to_fit();
+                    Design::from_f64(rows, width, entries)?
+                }
+                Entries::F32(mut entries) => {
+                    entries.shrink_to_fit();
+                    Design::from_f32(rows, width, entries)?
+                }
+            },
+            columns: self.columns,
+            response: self.response.unwrap_or_default(),
+            target: self.target,
+            weights: self.weights,
+            exposure: self.exposure,
+            units: self.units.map(|u| Units { count: u.count(), of_row: u.of_row }),
+            intercept: self.intercept,
+            curator: CuratorNotes(self.touched),
+        })
+    }
+
+    /// The response alone, of a file that holds nothing else.
+    pub fn finish_response(self) -> Result<(Vec<f64>, Option<Target>, CuratorNotes)> {
+        self.require_rows()?;
+        Ok((self.response.unwrap_or_default(), self.target, CuratorNotes(self.touched)))
+    }
+
+    fn require_rows(&self) -> Result<()> {
+        if self.rows > 0 {
+            return Ok(());
+        }
+        Err(Error::file(
+            &self.path,
+            Place::Whole,
+            "the file has no data rows (n = 0)",
+            "check that the export was complete",
+        ))
+    }
+}
+
+impl Entries {
+    #[inline]
+    fn set(&mut self, at: usize, value: f64, scaling: &Scaling) {
+        match self {
+            Self::F64(entries) => entries[at] = scaling.apply(value),
+            Self::F32(entries) => entries[at] = scaling.single(scaling.apply(value)),
+        }
+    }
+}
+
+fn set(values: &mut Option<Vec<f64>>, row: usize, value: f64) {
+    if let Some(values) = values {
+        values[row] = value;
+    }
+}
+
+/// Lengthens a vector to `rows * width`; false if memory does not suffice. Capacity grows by a quarter, so that the
+/// buffer never holds much more than the table.
+fn grow<T: Copy>(values: &mut Vec<T>, rows: usize, width: usize, with: T) -> bool {
+    let Some(length) = rows.checked_mul(width) else { return false };
+    if length > values.capacity() {
+        let spare = (length - values.len()).max(values.len() / 4);
+        if values.try_reserve_exact(spare).is_err() {
+            return false;
+        }
+    }
+    values.resize(length, with);
+    true
+}

@@ -1,0 +1,211 @@
+//! How each column of a file enters the encoded table: the schema matched to the file's column names.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use super::{Domain, EncodedColumn, Target};
+use crate::bounds::{Bounds, Scale, Scaling};
+use crate::cell::{Categorical, Numeric};
+use crate::error::{Error, Place, Result, list};
+use crate::schema::{Kind, Schema, Undeclared};
+
+/// A file's column that is read.
+pub(crate) struct Slot {
+    /// Its position in the file.
+    pub position: usize,
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub purpose: Purpose,
+}
+
+/// What a file's column is for.
+pub(crate) enum Purpose {
+    Number { at: usize, numeric: Numeric, scaling: Scaling },
+    Binary { at: usize, levels: Categorical, undeclared: usize, scaling: Scaling },
+    Indicators { first: usize, levels: Categorical, undeclared: usize },
+    NumberTarget(Numeric),
+    LevelTarget(Categorical),
+    Exposure(Numeric),
+    Unit,
+}
+
+/// The whole file's plan.
+pub(crate) struct Plan {
+    pub slots: Vec<Slot>,
+    pub columns: Vec<EncodedColumn>,
+    pub target: Option<Target>,
+}
+
+impl Plan {
+    /// Matches a schema to a file's column names. Without `needs_target` the file may lack target, exposure and unit,
+    /// as a file to predict for does.
+    pub fn new(schema: &Schema, path: &Path, names: &[String], needs_target: bool) -> Result<Self> {
+        let positions = positions(path, names)?;
+        refuse_undeclared(schema, path, names)?;
+        let mut plan = Self { slots: Vec::new(), columns: Vec::new(), target: None };
+        let mut absent = Vec::new();
+        let mut categories = 0;
+        for column in &schema.columns {
+            let is_target = schema.target() == Some(&column.name);
+            let is_exposure = schema.exposure() == Some(&column.name);
+            if column.kind == Kind::Ignore {
+                continue;
+            }
+            if is_target {
+                plan.target = Some(Target { name: column.name.clone(), domain: domain(&column.kind) });
+            }
+            let Some(&position) = positions.get(column.name.as_str()) else {
+                if needs_target || !(is_target || is_exposure) {
+                    absent.push(column.name.as_str());
+                }
+                continue;
+            };
+            let purpose = match &column.kind {
+                Kind::Real(n) | Kind::Count(n) if is_target => Purpose::NumberTarget(*n),
+                Kind::Binary(c) | Kind::Category(c) if is_target => Purpose::LevelTarget(c.clone()),
+                Kind::Real(n) | Kind::Count(n) if is_exposure => Purpose::Exposure(*n),
+                Kind::Real(n) | Kind::Count(n) => {
+                    let scaling = Scaling::new(n.bounds, schema.scale(), schema.intercept());
+                    Purpose::Number { at: plan.feature(&column.name, scaling, None), numeric: *n, scaling }
+                }
+                Kind::Binary(c) => {
+                    let scaling = binary_scaling(schema);
+                    let at = plan.feature(&column.name, scaling, None);
+                    Purpose::Binary { at, levels: c.clone(), undeclared: undeclared(schema, c), scaling }
+                }
+                Kind::Category(c) => {
+                    let first = plan.columns.len();
+                    for (_, level) in c.levels.names().iter().enumerate().filter(|(i, _)| *i != c.reference) {
+                        let name = format!("{}={level}", column.name);
+                        plan.feature(&name, Scaling::INDICATOR, Some(categories));
+                    }
+                    categories += 1;
+                    Purpose::Indicators { first, levels: c.clone(), undeclared: undeclared(schema, c) }
+                }
+                Kind::Ignore => continue,
+            };
+            plan.slots.push(Slot { position, name: column.name.clone(), purpose });
+        }
+        if let Some(unit) = schema.unit() {
+            match positions.get(unit) {
+                Some(&position) => {
+                    plan.slots.push(Slot { position, name: unit.to_owned(), purpose: Purpose::Unit });
+                }
+                None if needs_target => absent.push(unit),
+                None => {}
+            }
+        }
+        refuse_absent(path, names, &absent)?;
+        refuse_ambiguous(&plan.columns)?;
+        // A text file gives its cells from left to right.
+        plan.slots.sort_by_key(|slot| slot.position);
+        Ok(plan)
+    }
+
+    fn feature(&mut self, name: &str, scaling: Scaling, category: Option<usize>) -> usize {
+        self.columns.push(EncodedColumn { name: name.to_owned(), scaling, category });
+        self.columns.len() - 1
+    }
+}
+
+/// A binary feature is the number 0 or 1; scaled to [-1, 1] it uses the whole range, as any other column does.
+fn binary_scaling(schema: &Schema) -> Scaling {
+    match Bounds::new("binary", 0.0, 1.0) {
+        Ok(bounds) if schema.scale() != Scale::None => {
+            Scaling::new(bounds, schema.scale(), schema.intercept())
+        }
+        _ => Scaling::INDICATOR,
+    }
+}
+
+/// The level that an undeclared one counts as.
+fn undeclared(schema: &Schema, categorical: &Categorical) -> usize {
+    match schema.undeclared() {
+        Undeclared::Reference => categorical.reference,
+        Undeclared::Missing => categorical.fill,
+    }
+}
+
+fn domain(kind: &Kind) -> Domain {
+    match kind {
+        Kind::Count(n) => Domain::Count(n.bounds),
+        Kind::Real(n) => Domain::Real(n.bounds),
+        Kind::Binary(c) => match c.levels.names() {
+            [zero, one] => Domain::Binary([zero.clone(), one.clone()]),
+            other => Domain::Category(other.to_vec()),
+        },
+        Kind::Category(c) => Domain::Category(c.levels.names().to_vec()),
+        Kind::Ignore => Domain::Category(Vec::new()),
+    }
+}
+
+fn positions<'n>(path: &Path, names: &'n [String]) -> Result<HashMap<&'n str, usize>> {
+    let mut positions = HashMap::with_capacity(names.len());
+    let mut twice = Vec::new();
+    for (i, name) in names.iter().enumerate() {
+        if positions.insert(name.as_str(), i).is_some() {
+            twice.push(name);
+        }
+    }
+    if twice.is_empty() {
+        return Ok(positions);
+    }
+    Err(Error::file(
+        path,
+        Place::Header,
+        format!("column name {} occurs more than once", list(&twice)),
+        "give every column a name of its own",
+    ))
+}
+
+fn refuse_undeclared(schema: &Schema, path: &Path, names: &[String]) -> Result<()> {
+    let declared: HashSet<&str> =
+        schema.columns.iter().map(|c| c.name.as_str()).chain(schema.unit()).collect();
+    let undeclared: Vec<&String> = names.iter().filter(|n| !declared.contains(n.as_str())).collect();
+    if undeclared.is_empty() {
+        return Ok(());
+    }
+    Err(Error::file(
+        path,
+        Place::Header,
+        format!("the schema does not declare {}", list(&undeclared)),
+        delimiter_hint(names).unwrap_or_else(|| {
+            "declare each under [columns] with its kind and public bounds or levels, or kind = \"ignore\""
+                .into()
+        }),
+    ))
+}
+
+fn refuse_absent(path: &Path, names: &[String], absent: &[&str]) -> Result<()> {
+    if absent.is_empty() {
+        return Ok(());
+    }
+    Err(Error::file(
+        path,
+        Place::Header,
+        format!("column {} is declared in the schema but missing here", list(absent)),
+        delimiter_hint(names)
+            .unwrap_or_else(|| format!("the file has {}; correct the schema or the file", list(names))),
+    ))
+}
+
+/// A file read with the wrong delimiter shows as one wide column.
+fn delimiter_hint(names: &[String]) -> Option<String> {
+    let [only] = names else { return None };
+    let found = [';', '\t', ',', '|', ' '].into_iter().find(|c| only.contains(*c))?;
+    Some(format!("the header looks like several names in one; set delimiter = {found:?} in the schema"))
+}
+
+/// Two stored columns of one name could not be told apart in a table of coefficients.
+fn refuse_ambiguous(columns: &[EncodedColumn]) -> Result<()> {
+    let mut seen = HashSet::with_capacity(columns.len());
+    match columns.iter().find(|c| !seen.insert(c.name.as_str())) {
+        None => Ok(()),
+        Some(c) => Err(Error::declaration(
+            format!("columns.{}", c.name),
+            "this name stands both for a column and for a level of another",
+            "rename one of them",
+        )),
+    }
+}

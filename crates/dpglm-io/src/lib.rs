@@ -1,0 +1,75 @@
+//! Tables in, artefacts out.
+//!
+//! A file is read under a [`schema`] that declares each column's kind and *public* bounds or levels. Bounds come from
+//! public knowledge, never from the rows, and decide the scaling; a cell that does not keep to them is mapped by a
+//! public rule, so that no single row can stop a fit or change its shape:
+//!
+//! | cell | rule |
+//! | --- | --- |
+//! | number outside its bounds | clamped to them |
+//! | missing, not a number, NaN, infinite | the column's fill value; under `missing = "drop"` the row's weight is 0 |
+//! | undeclared level of a feature | the reference level; under `undeclared = "missing"` as a missing cell |
+//! | undeclared level of the target | as a missing cell |
+//! | exposure at or below zero | raised to its lower bound, which is above zero |
+//! | row without a unit's id | such rows are together one unit |
+//!
+//! The number of rows never changes. Faults of the file itself (unreadable, ragged, a column missing or not declared)
+//! are errors for the curator, and so is the first bad cell in strict mode; then nothing may be released.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`error`] | one error type: file, place, problem, way out |
+//! | [`bounds`] | public bounds and the scaling they imply |
+//! | [`schema`] | the TOML schema, its validation and its draft |
+//! | [`wide`] | one pair of bounds in place of a schema |
+//! | [`encode`] | the encoded table and the way back to the user's units |
+//! | [`read`] | CSV, Parquet, NumPy and LIBSVM files |
+//! | [`artefact`] | writing a file whole or not at all |
+//!
+//! # Example
+//!
+//! ```
+//! use dpglm_io::{ReadOptions, Schema, read_table};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let file = folder.path().join("people.csv");
+//! std::fs::write(&file, "age,sex,income\n39,Male,52\n,Female,61\n120,Male,38\n")?;
+//! let schema = Schema::parse(
+//!     r#"
+//!     target = "income"
+//!     [columns]
+//!     age = { kind = "real", bounds = [18, 98], fill = 40 }
+//!     sex = { kind = "binary", levels = ["Female", "Male"] }
+//!     income = { kind = "real", bounds = [0, 200] }
+//!     "#,
+//! )?;
+//! let table = read_table(&file, &schema, &ReadOptions::default())?;
+//! assert_eq!(table.rows(), 3);
+//! assert_eq!(table.response, [52.0, 61.0, 38.0]);
+//!
+//! // A slope of 0.8 for the stored age is 0.02 for a year.
+//! let (slopes, _) = table.to_user_units(&[0.8, 0.0], Some(0.0));
+//! assert!(slopes[0].0 == "age" && (slopes[0].1 - 0.02).abs() < 1e-15);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod artefact;
+pub mod bounds;
+mod cell;
+pub mod encode;
+pub mod error;
+mod levels;
+pub mod read;
+pub mod schema;
+pub mod wide;
+
+pub use artefact::write_atomically;
+pub use bounds::{Bounds, Scale, Scaling};
+pub use encode::{
+    CuratorNotes, Domain, Encoded, EncodedColumn, Precision, Target, Touched, Units, UserUnits, norm_bound,
+};
+pub use error::{Error, Place, Result};
+pub use levels::Levels;
+pub use read::{Format, ReadOptions, Shape, read_table, read_wide, shape};
+pub use schema::{Schema, draft};
+pub use wide::{Response, Wide, WideBounds};

@@ -1,0 +1,285 @@
+//! Files in: one door for every format.
+//!
+//! The format is told by the file's first bytes (Parquet, NumPy) or its name (LIBSVM, otherwise delimited text);
+//! compression of text files by their first bytes.
+
+mod compressed;
+mod csv;
+mod format;
+mod libsvm;
+mod npy;
+mod parquet;
+
+use std::path::Path;
+
+pub use format::Format;
+pub(crate) use format::sniff;
+
+use crate::encode::{Builder, Encoded, Plan, Precision, Settings};
+use crate::error::{Error, Place, Result};
+use crate::schema::Schema;
+use crate::wide::{Response, Wide};
+
+/// How to read, apart from what the schema says.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadOptions {
+    /// How the design is stored; by default double precision, or single for a `.npy` file that holds it.
+    pub precision: Option<Precision>,
+    /// Stop at the first cell that is not what the schema says, instead of mapping it by the public rule.
+    pub strict: bool,
+    /// The format; by default told from the file.
+    pub format: Option<Format>,
+    /// What separates the cells of a text file; by default the schema's, a tab for `.tsv`, else a comma.
+    pub delimiter: Option<u8>,
+    /// Whether a text file that is read without a schema begins with a line of names; by default it does unless its
+    /// first line holds numbers and missing cells only.
+    pub header: Option<bool>,
+    /// False for a file to predict for, which may lack target, exposure and unit.
+    pub needs_target: bool,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            precision: None,
+            strict: false,
+            format: None,
+            delimiter: None,
+            header: None,
+            needs_target: true,
+        }
+    }
+}
+
+impl ReadOptions {
+    fn settings(&self, default: Precision) -> Settings {
+        Settings { precision: self.precision.unwrap_or(default), strict: self.strict }
+    }
+}
+
+/// Reads a table under a schema.
+pub fn read_table(path: &Path, schema: &Schema, options: &ReadOptions) -> Result<Encoded> {
+    match format_of(path, options)? {
+        Format::Csv => {
+            let text = csv::Dialect::of(path, Some(schema), options.delimiter);
+            let table = csv::Table::open(path, &text, schema.raw.names.as_deref())?;
+            let plan = Plan::new(schema, path, table.names(), options.needs_target)?;
+            let mut builder = Builder::new(path, schema, plan, options.settings(Precision::F64));
+            table.read_into(&mut builder)?;
+            builder.finish()
+        }
+        Format::Parquet => {
+            let table = parquet::Table::open(path)?;
+            let plan = Plan::new(schema, path, table.names(), options.needs_target)?;
+            let mut builder = Builder::new(path, schema, plan, options.settings(Precision::F64));
+            table.read_into(&mut builder)?;
+            builder.finish()
+        }
+        Format::Npy => {
+            let array = npy::Array::open(path)?;
+            let names = unnamed(array.columns());
+            let plan = Plan::new(schema, path, &names, options.needs_target)?;
+            let mut builder = Builder::new(path, schema, plan, options.settings(array.precision()));
+            array.read_into(&mut builder)?;
+            builder.finish()
+        }
+        Format::Libsvm => Err(Error::file(
+            path,
+            Place::Whole,
+            "a LIBSVM file has no column names for a schema to speak of",
+            "give feature bounds instead of a schema",
+        )),
+    }
+}
+
+/// Reads a wide numeric file: every feature has the same bounds, no schema is needed.
+pub fn read_wide(path: &Path, wide: &Wide, options: &ReadOptions) -> Result<Encoded> {
+    wide.validate()?;
+    let mut encoded = match format_of(path, options)? {
+        Format::Libsvm => {
+            let column = match &wide.response {
+                Response::LastColumn => true,
+                Response::None | Response::File(_) => false,
+                Response::Column(_) => {
+                    return Err(Error::file(
+                        path,
+                        Place::Whole,
+                        "a LIBSVM file has no column names; its label is the target",
+                        "leave the target's name out",
+                    ));
+                }
+            };
+            libsvm::read(path, wide, column, options.settings(Precision::F64))?
+        }
+        Format::Csv => {
+            let text = csv::Dialect::of(path, None, options.delimiter);
+            let table = csv::Table::open_numeric(path, &text, options.header)?;
+            let schema = wide.schema(path, table.names())?;
+            let plan = Plan::new(&schema, path, table.names(), options.needs_target)?;
+            let mut builder = Builder::new(path, &schema, plan, options.settings(Precision::F64));
+            table.read_into(&mut builder)?;
+            builder.finish()?
+        }
+        Format::Parquet => {
+            let table = parquet::Table::open(path)?;
+            let schema = wide.schema(path, table.names())?;
+            let plan = Plan::new(&schema, path, table.names(), options.needs_target)?;
+            let mut builder = Builder::new(path, &schema, plan, options.settings(Precision::F64));
+            table.read_into(&mut builder)?;
+            builder.finish()?
+        }
+        Format::Npy => {
+            let array = npy::Array::open(path)?;
+            let names = unnamed(array.columns());
+            let schema = wide.schema(path, &names)?;
+            let plan = Plan::new(&schema, path, &names, options.needs_target)?;
+            let mut builder = Builder::new(path, &schema, plan, options.settings(array.precision()));
+            array.read_into(&mut builder)?;
+            builder.finish()?
+        }
+    };
+    if let Response::File(file) = &wide.response {
+        attach_response(&mut encoded, path, file, wide, options)?;
+    }
+    Ok(encoded)
+}
+
+/// Reads the response from a file of its own: one column, one row for each row of the design.
+fn attach_response(
+    encoded: &mut Encoded,
+    design: &Path,
+    file: &Path,
+    wide: &Wide,
+    options: &ReadOptions,
+) -> Result<()> {
+    let one_column = |columns: usize| {
+        if columns == 1 {
+            return Ok(());
+        }
+        Err(Error::file(
+            file,
+            Place::Header,
+            format!("a response has one column, this file has {columns}"),
+            "give a file with the response alone",
+        ))
+    };
+    let settings = options.settings(Precision::F64);
+    let format = sniff(file)?;
+    let builder = match format {
+        Format::Npy => {
+            let array = npy::Array::open(file)?;
+            one_column(array.columns())?;
+            let names = vec!["y".to_owned()];
+            let schema = wide.response_schema(&names[0])?;
+            let plan = Plan::new(&schema, file, &names, true)?;
+            let mut builder = Builder::new(file, &schema, plan, settings);
+            array.read_into(&mut builder)?;
+            builder
+        }
+        Format::Parquet => {
+            let table = parquet::Table::open(file)?;
+            one_column(table.names().len())?;
+            let schema = wide.response_schema(&table.names()[0])?;
+            let plan = Plan::new(&schema, file, table.names(), true)?;
+            let mut builder = Builder::new(file, &schema, plan, settings);
+            table.read_into(&mut builder)?;
+            builder
+        }
+        Format::Csv | Format::Libsvm => {
+            let text = csv::Dialect::of(file, None, options.delimiter);
+            let table = csv::Table::open_numeric(file, &text, options.header)?;
+            one_column(table.names().len())?;
+            let schema = wide.response_schema(&table.names()[0])?;
+            let plan = Plan::new(&schema, file, table.names(), true)?;
+            let mut builder = Builder::new(file, &schema, plan, settings);
+            table.read_into(&mut builder)?;
+            builder
+        }
+    };
+    let (response, target, notes) = builder.finish_response()?;
+    if response.len() != encoded.rows() {
+        return Err(Error::file(
+            file,
+            Place::Whole,
+            format!("{} responses for the {} rows of {}", response.len(), encoded.rows(), design.display()),
+            "give the two files of one export",
+        ));
+    }
+    encoded.response = response;
+    encoded.target = target;
+    encoded.curator.0.extend(notes.0);
+    Ok(())
+}
+
+/// What a file's header says about its shape, without a look at a private cell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    /// The number of rows, where the header says it.
+    pub rows: Option<u64>,
+    /// The columns' names, where the header says them; `x0, x1, ...` if they have none.
+    pub columns: Option<Vec<String>>,
+}
+
+/// Reads a file's header: a text file's first line, a NumPy header, a Parquet footer. LIBSVM files have none.
+pub fn shape(path: &Path, schema: Option<&Schema>, options: &ReadOptions) -> Result<Shape> {
+    match format_of(path, options)? {
+        Format::Csv => {
+            let names = schema.and_then(|s| s.raw.names.as_deref());
+            let text = csv::Dialect::of(path, schema, options.delimiter);
+            let table = match schema {
+                Some(_) => csv::Table::open(path, &text, names)?,
+                None => csv::Table::open_numeric(path, &text, options.header)?,
+            };
+            Ok(Shape { rows: None, columns: Some(table.names().to_vec()) })
+        }
+        Format::Npy => {
+            let array = npy::Array::open(path)?;
+            Ok(Shape { rows: Some(array.rows() as u64), columns: Some(unnamed(array.columns())) })
+        }
+        Format::Parquet => {
+            let table = parquet::Table::open(path)?;
+            Ok(Shape { rows: Some(table.rows()), columns: Some(table.names().to_vec()) })
+        }
+        Format::Libsvm => Ok(Shape { rows: None, columns: None }),
+    }
+}
+
+/// A column of a file as a draft of its schema sees it.
+pub(crate) struct Glimpse {
+    pub name: String,
+    pub looks: Looks,
+}
+
+/// What the first cells of a column look like. Says nothing about their values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Looks {
+    Number,
+    Text,
+    Truth,
+}
+
+/// The columns of a file and the types of its first rows.
+pub(crate) fn glimpse(path: &Path) -> Result<Vec<Glimpse>> {
+    match sniff(path)? {
+        Format::Csv => csv::Table::open(path, &csv::Dialect::of(path, None, None), None)?.glimpse(),
+        Format::Parquet => Ok(parquet::Table::open(path)?.glimpse()),
+        Format::Npy | Format::Libsvm => Err(Error::file(
+            path,
+            Place::Whole,
+            "the file has no column names for a schema to speak of",
+            "no schema is needed: give feature bounds and target bounds instead",
+        )),
+    }
+}
+
+fn format_of(path: &Path, options: &ReadOptions) -> Result<Format> {
+    match options.format {
+        Some(format) => Ok(format),
+        None => sniff(path),
+    }
+}
+
+/// The names of columns that have none.
+pub(crate) fn unnamed(columns: usize) -> Vec<String> {
+    (0..columns).map(|j| format!("x{j}")).collect()
+}

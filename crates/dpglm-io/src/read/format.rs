@@ -1,0 +1,59 @@
+//! Which format a file has.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::error::{Error, Place, Result};
+
+/// A file format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Delimited text, perhaps compressed.
+    Csv,
+    /// Apache Parquet.
+    Parquet,
+    /// A NumPy array.
+    Npy,
+    /// LIBSVM text, perhaps compressed.
+    Libsvm,
+}
+
+/// Tells a file's format from its first bytes, then from its name.
+pub(crate) fn sniff(path: &Path) -> Result<Format> {
+    let mut first = Vec::new();
+    File::open(path)
+        .map_err(|e| Error::open(path, e))?
+        .take(6)
+        .read_to_end(&mut first)
+        .map_err(|e| Error::read(path, e))?;
+    if first.starts_with(b"PAR1") {
+        return Ok(Format::Parquet);
+    }
+    if first.starts_with(b"\x93NUMPY") {
+        return Ok(Format::Npy);
+    }
+    if first.starts_with(b"PK\x03\x04") {
+        return Err(Error::file(
+            path,
+            Place::Whole,
+            "this is a zip archive (.npz, .xlsx or .zip)",
+            "save one array as .npy or the sheet as .csv, or unpack the archive",
+        ));
+    }
+    Ok(match extension(path).as_str() {
+        "parquet" | "pq" => Format::Parquet,
+        "npy" => Format::Npy,
+        "libsvm" | "svm" | "svmlight" => Format::Libsvm,
+        _ => Format::Csv,
+    })
+}
+
+/// The file name's extension in lower case, without that of a compression.
+pub(crate) fn extension(path: &Path) -> String {
+    let last = |p: &Path| p.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+    match last(path).as_str() {
+        "gz" | "xz" | "bz2" => last(Path::new(path.file_stem().unwrap_or_default())),
+        other => other.to_owned(),
+    }
+}

@@ -1,0 +1,254 @@
+//! Apache Parquet, row group by row group and column by column: a few thousand cells are held at a time.
+
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use ::parquet::basic::{ConvertedType, LogicalType, Type as Physical};
+use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use ::parquet::data_type::{ByteArray, DataType, FixedLenByteArray};
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::schema::types::ColumnDescriptor;
+
+use super::{Glimpse, Looks};
+use crate::cell::Cell;
+use crate::encode::Builder;
+use crate::error::{Error, Place, Result};
+
+/// Rows decoded at a time.
+const BATCH: usize = 4096;
+
+/// An open file whose footer has been read.
+pub(crate) struct Table {
+    path: PathBuf,
+    reader: SerializedFileReader<File>,
+    names: Vec<String>,
+    rows: u64,
+}
+
+impl Table {
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(|e| Error::open(path, e))?;
+        if file.metadata().map_err(|e| Error::read(path, e))?.len() == 0 {
+            let remedy = "check that the export was complete";
+            return Err(Error::file(path, Place::Whole, "the file is empty", remedy));
+        }
+        let reader = guarded(path, || SerializedFileReader::new(file))?;
+        let metadata = reader.metadata().file_metadata();
+        let mut names = Vec::new();
+        for column in metadata.schema_descr().columns() {
+            if column.max_rep_level() > 0 || column.path().parts().len() > 1 {
+                return Err(Error::file(
+                    path,
+                    Place::Header,
+                    format!("column `{}` is nested", column.path().string()),
+                    "write a flat table: one value a row and column",
+                ));
+            }
+            names.push(column.name().to_owned());
+        }
+        let rows =
+            u64::try_from(metadata.num_rows()).map_err(|_| damaged(path, "negative number of rows"))?;
+        Ok(Self { path: path.to_path_buf(), reader, names, rows })
+    }
+
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The declared types of the columns.
+    pub fn glimpse(&self) -> Vec<Glimpse> {
+        let schema = self.reader.metadata().file_metadata().schema_descr();
+        let looks = |column: &ColumnDescriptor| match column.physical_type() {
+            Physical::BOOLEAN => Looks::Truth,
+            Physical::INT32 | Physical::INT64 | Physical::FLOAT | Physical::DOUBLE => Looks::Number,
+            _ => Looks::Text,
+        };
+        schema
+            .columns()
+            .iter()
+            .map(|column| Glimpse { name: column.name().to_owned(), looks: looks(column) })
+            .collect()
+    }
+
+    /// Puts every cell of the columns that are read.
+    pub fn read_into(self, builder: &mut Builder) -> Result<()> {
+        let mut start = 0;
+        for g in 0..self.reader.num_row_groups() {
+            let group = guarded(&self.path, || self.reader.get_row_group(g))?;
+            let rows = usize::try_from(group.metadata().num_rows())
+                .map_err(|_| damaged(&self.path, "negative number of rows"))?;
+            for slot in 0..builder.slots() {
+                let position = builder.position(slot);
+                let column = guarded(&self.path, || group.get_column_reader(position))?;
+                let schema = group.metadata().schema_descr();
+                let descriptor = schema.column(position);
+                Chunk { path: &self.path, descriptor: &descriptor, slot, start, rows }
+                    .put(column, builder)?;
+            }
+            start += rows;
+        }
+        if start as u64 != self.rows {
+            return Err(damaged(&self.path, "its row groups do not add up to its number of rows"));
+        }
+        Ok(())
+    }
+}
+
+/// One column of one row group.
+struct Chunk<'a> {
+    path: &'a Path,
+    descriptor: &'a ColumnDescriptor,
+    slot: usize,
+    start: usize,
+    rows: usize,
+}
+
+impl Chunk<'_> {
+    fn put(&self, column: ColumnReader, builder: &mut Builder) -> Result<()> {
+        let scale = self.decimal_scale();
+        let unsigned = self.is_unsigned();
+        match column {
+            ColumnReader::BoolColumnReader(c) => self.cells(c, builder, |x| Cell::Truth(*x)),
+            ColumnReader::Int32ColumnReader(c) => self.cells(c, builder, |x| {
+                let whole = if unsigned { f64::from(x.cast_unsigned()) } else { f64::from(*x) };
+                Cell::Number(whole / scale)
+            }),
+            ColumnReader::Int64ColumnReader(c) if self.is_decimal() => {
+                self.cells(c, builder, |x| Cell::Number(*x as f64 / scale))
+            }
+            ColumnReader::Int64ColumnReader(c) if unsigned => {
+                self.cells(c, builder, |x| Cell::Number(x.cast_unsigned() as f64))
+            }
+            ColumnReader::Int64ColumnReader(c) => self.cells(c, builder, |x| Cell::Integer(*x)),
+            ColumnReader::FloatColumnReader(c) => self.cells(c, builder, |x| Cell::Number(f64::from(*x))),
+            ColumnReader::DoubleColumnReader(c) => self.cells(c, builder, |x| Cell::Number(*x)),
+            ColumnReader::ByteArrayColumnReader(c) if self.is_decimal() => {
+                self.cells(c, builder, |x: &ByteArray| Cell::Number(big_endian(x.data()) / scale))
+            }
+            ColumnReader::ByteArrayColumnReader(c) => self.cells(c, builder, |x: &ByteArray| text(x.data())),
+            ColumnReader::FixedLenByteArrayColumnReader(c) if self.is_decimal() => {
+                self.cells(c, builder, |x: &FixedLenByteArray| Cell::Number(big_endian(x.data()) / scale))
+            }
+            ColumnReader::FixedLenByteArrayColumnReader(c) => {
+                self.cells(c, builder, |x: &FixedLenByteArray| text(x.data()))
+            }
+            ColumnReader::Int96ColumnReader(_) => Err(Error::file(
+                self.path,
+                Place::Header,
+                format!("column `{}` holds 96-bit times", self.descriptor.name()),
+                "declare it `kind = \"ignore\"`, or write it as a number",
+            )),
+        }
+    }
+
+    fn cells<T: DataType>(
+        &self,
+        mut column: ColumnReaderImpl<T>,
+        builder: &mut Builder,
+        cell: impl Fn(&T::T) -> Cell<'_>,
+    ) -> Result<()> {
+        let full = self.descriptor.max_def_level();
+        let (mut values, mut levels) = (Vec::new(), Vec::new());
+        let mut done = 0;
+        while done < self.rows {
+            values.clear();
+            levels.clear();
+            let wanted = BATCH.min(self.rows - done);
+            let (read, _, _) =
+                guarded(self.path, || column.read_records(wanted, Some(&mut levels), None, &mut values))?;
+            if read == 0 {
+                let what = format!("column `{}` ends before its last row", self.descriptor.name());
+                return Err(damaged(self.path, &what));
+            }
+            builder.ensure_rows(self.start + done + read)?;
+            let mut present = values.iter();
+            for i in 0..read {
+                let is_null = full > 0 && levels.get(i).is_none_or(|level| *level < full);
+                let found = if is_null { None } else { present.next() };
+                builder.put(self.start + done + i, self.slot, found.map_or(Cell::Missing, &cell))?;
+            }
+            done += read;
+        }
+        Ok(())
+    }
+
+    fn is_decimal(&self) -> bool {
+        self.descriptor.converted_type() == ConvertedType::DECIMAL
+            || matches!(self.descriptor.logical_type_ref(), Some(LogicalType::Decimal { .. }))
+    }
+
+    /// What a decimal's whole number is divided by.
+    fn decimal_scale(&self) -> f64 {
+        if self.is_decimal() { 10_f64.powi(self.descriptor.type_scale()) } else { 1.0 }
+    }
+
+    fn is_unsigned(&self) -> bool {
+        matches!(self.descriptor.converted_type(), ConvertedType::UINT_32 | ConvertedType::UINT_64)
+    }
+}
+
+fn text(bytes: &[u8]) -> Cell<'_> {
+    match bytes.trim_ascii() {
+        [] => Cell::Missing,
+        trimmed => Cell::Text(trimmed),
+    }
+}
+
+/// A signed whole number of any length, to the nearest double or nearly so.
+fn big_endian(bytes: &[u8]) -> f64 {
+    let Some((first, rest)) = bytes.split_first() else { return f64::NAN };
+    rest.iter().fold(f64::from(first.cast_signed()), |sum, byte| sum * 256.0 + f64::from(*byte))
+}
+
+fn damaged(path: &Path, what: &str) -> Error {
+    Error::file(
+        path,
+        Place::Whole,
+        format!("not a whole Parquet file ({what})"),
+        "it may be cut short or damaged; fetch or write it again",
+    )
+}
+
+/// Runs a step of the Parquet decoder. A damaged file must end in a message: a panic within the decoder counts as
+/// damage.
+fn guarded<T>(path: &Path, step: impl FnOnce() -> ::parquet::errors::Result<T>) -> Result<T> {
+    match catch_unwind(AssertUnwindSafe(step)) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) if error.to_string().contains("Disabled feature") => Err(Error::file(
+            path,
+            Place::Whole,
+            "the columns are compressed by a method that is not built in",
+            "write the file with snappy, zstd, gzip or lz4",
+        )),
+        Ok(Err(error)) => Err(damaged(path, &error.to_string())),
+        Err(_) => Err(damaged(path, "its pages cannot be decoded")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::parquet::errors::ParquetError;
+
+    #[test]
+    fn whatever_the_decoder_does_ends_in_a_message() {
+        let path = Path::new("t.parquet");
+        let message =
+            |step: fn() -> ::parquet::errors::Result<()>| guarded(path, step).unwrap_err().to_string();
+        let codec = message(|| Err(ParquetError::General("Disabled feature at compile time: brotli".into())));
+        assert!(codec.contains("snappy, zstd, gzip or lz4"), "{codec}");
+        assert!(message(|| panic!("a decoder's own check")).contains("cannot be decoded"));
+    }
+
+    #[test]
+    fn whole_numbers_of_any_length() {
+        assert_eq!(big_endian(&[0x01, 0x00]), 256.0);
+        assert_eq!(big_endian(&[0xff, 0xfe]), -2.0);
+        assert!(big_endian(&[]).is_nan());
+    }
+}

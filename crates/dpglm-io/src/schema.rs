@@ -1,0 +1,196 @@
+//! The schema: what the curator declares about a table from *public* knowledge.
+//!
+//! A TOML file says which column is the target and, for every column of the file, its kind with bounds or levels:
+//!
+//! ```toml
+//! target = "income"
+//! missing = "fill"                # or "drop": the row's weight becomes zero
+//!
+//! [columns]
+//! age       = { kind = "real", bounds = [17, 90], fill = 40 }
+//! visits    = { kind = "count", bounds = [0, 30] }
+//! sex       = { kind = "binary", levels = ["Female", "Male"] }
+//! workclass = { kind = "category", levels = ["Private", "State-gov", ["Self-emp", "Self-employed"]] }
+//! id        = { kind = "ignore" }
+//! income    = { kind = "binary", levels = ["<=50K", ">50K"] }
+//! ```
+//!
+//! A level may list several spellings; the first is its name. [`draft`] writes a first version for a file.
+
+mod draft;
+pub(crate) mod raw;
+mod validate;
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+pub use crate::cell::{Categorical, Numeric};
+pub use draft::draft;
+
+use crate::bounds::Scale;
+use crate::encode::{EncodedColumn, Plan, Target};
+use crate::error::{Error, Result};
+use raw::RawSchema;
+
+/// A validated schema.
+///
+/// It serialises to what the curator wrote, so that an artefact can carry it, and is validated again when read back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "RawSchema", into = "RawSchema")]
+pub struct Schema {
+    pub(crate) raw: RawSchema,
+    pub(crate) columns: Vec<Column>,
+}
+
+/// A declared column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its name in the file.
+    pub name: String,
+    /// What it holds.
+    pub kind: Kind,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// A real number within public bounds.
+    Real(Numeric),
+    /// A whole number of at least zero within public bounds.
+    Count(Numeric),
+    /// One of two public levels; the first is 0.
+    Binary(Categorical),
+    /// One of several public levels.
+    Category(Categorical),
+    /// Nothing that is read.
+    Ignore,
+}
+
+/// What a missing cell does to its row.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Missing {
+    /// The cell gets the column's public fill value.
+    #[default]
+    Fill,
+    /// The row gets weight zero. It still counts as a row.
+    Drop,
+}
+
+/// What a level that was not declared counts as, in a feature. In a target it is always a missing cell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Undeclared {
+    /// The reference level.
+    #[default]
+    Reference,
+    /// A missing cell.
+    Missing,
+}
+
+impl Schema {
+    /// Reads and validates a schema file.
+    pub fn load(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(|e| match e.kind() {
+            std::io::ErrorKind::InvalidData => Error::read(path, e),
+            _ => Error::open(path, e),
+        })?;
+        Self::parse(&text).map_err(|e| e.declared_in(path))
+    }
+
+    /// Parses and validates the text of a schema.
+    pub fn parse(text: &str) -> Result<Self> {
+        let raw: RawSchema = toml::from_str(text).map_err(|e| {
+            Error::declaration(
+                "schema",
+                e.to_string().trim_end(),
+                "correct the line shown; see `dpglm schema`",
+            )
+        })?;
+        Self::try_from(raw)
+    }
+
+    /// The target column's name, if there is one.
+    pub fn target(&self) -> Option<&str> {
+        self.raw.target.as_deref()
+    }
+
+    /// The declared columns, in the order written.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The declaration of a column.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// True if the model has an intercept.
+    pub fn intercept(&self) -> bool {
+        self.raw.intercept
+    }
+
+    /// The name of the column of exposures, if there is one.
+    pub fn exposure(&self) -> Option<&str> {
+        self.raw.exposure.as_deref()
+    }
+
+    /// The name of the column that says whose row it is, if there is one.
+    pub fn unit(&self) -> Option<&str> {
+        self.raw.unit.as_deref()
+    }
+
+    /// The rule for missing cells.
+    pub fn missing(&self) -> Missing {
+        self.raw.missing
+    }
+
+    /// The rule for undeclared levels.
+    pub fn undeclared(&self) -> Undeclared {
+        self.raw.undeclared
+    }
+
+    /// How numeric columns are scaled.
+    pub fn scale(&self) -> Scale {
+        self.raw.scale
+    }
+
+    /// The same schema with or without an intercept.
+    pub fn with_intercept(mut self, intercept: bool) -> Self {
+        self.raw.intercept = intercept;
+        self
+    }
+
+    /// The same schema with another unit of privacy: every row of a unit belongs to one person.
+    pub fn with_unit(mut self, column: Option<&str>) -> Result<Self> {
+        self.raw.unit = column.map(str::to_owned);
+        Self::try_from(self.raw)
+    }
+
+    /// The same schema with another target.
+    pub fn with_target(mut self, column: Option<&str>) -> Result<Self> {
+        self.raw.target = column.map(str::to_owned);
+        Self::try_from(self.raw)
+    }
+
+    /// The columns of the encoded table and the target, which follow from the schema alone: what a plan needs before
+    /// any file is opened.
+    pub fn encoded(&self) -> Result<(Vec<EncodedColumn>, Option<Target>)> {
+        let names: Vec<String> = self.columns.iter().map(|c| c.name.clone()).collect();
+        let plan = Plan::new(self, Path::new("schema"), &names, false)?;
+        Ok((plan.columns, plan.target))
+    }
+
+    /// The marks that stand for a missing cell.
+    pub(crate) fn missing_values(&self) -> Vec<Vec<u8>> {
+        match &self.raw.missing_values {
+            Some(marks) => marks.iter().map(|m| m.trim().as_bytes().to_vec()).collect(),
+            None => DEFAULT_MISSING.iter().map(|m| m.as_bytes().to_vec()).collect(),
+        }
+    }
+}
+
+/// The marks of a missing cell when the schema lists none.
+pub(crate) const DEFAULT_MISSING: [&str; 10] =
+    ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "."];

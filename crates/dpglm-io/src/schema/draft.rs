@@ -1,0 +1,66 @@
+//! A first version of a schema for a file: names and kinds, with everything that must come from public knowledge
+//! left blank.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::error::Result;
+use crate::read::{Glimpse, Looks, glimpse};
+
+/// Why the blanks are blank.
+const PREFACE: &str = "\
+# Bounds and levels are left blank on purpose. Read off the file they would leak what the rows say: one person can
+# be the largest income or the only member of a category. Write what is known without the file: a code book, the law,
+# a published table, common sense. Values outside are clamped; levels not listed count as the reference.
+#
+# kind = \"real\"      bounds = [lower, upper]
+# kind = \"count\"     bounds = [0, largest]
+# kind = \"binary\"    levels = [\"no\", \"yes\"]                 the first is 0
+# kind = \"category\"  levels = [\"a\", \"b\", [\"c\", \"C\"]]      the first is the reference; [..] lists spellings
+# kind = \"ignore\"    for a column that is not read: names, numbers of records, free text
+#
+# Kinds are guesses from the first rows: check them.
+";
+
+/// Drafts a schema from a file's header and the types of its first rows. Blanks make it fail validation until they
+/// are filled in.
+pub fn draft(file: &Path) -> Result<String> {
+    let mut text = String::from(PREFACE);
+    text.push_str(
+        "\ntarget = \"\"           # the column to explain\nintercept = true\n\
+         missing = \"fill\"      # or \"drop\": the row gets weight zero\n\n[columns]\n",
+    );
+    for Glimpse { name, looks } in glimpse(file)? {
+        let declaration = match looks {
+            Looks::Number => "kind = \"real\", bounds = []",
+            Looks::Text => "kind = \"category\", levels = []",
+            // The type itself says which levels there are.
+            Looks::Truth => "kind = \"binary\", levels = [\"false\", \"true\"]",
+        };
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{} = {{ {declaration} }}", key(&name));
+    }
+    Ok(text)
+}
+
+/// A name as a TOML key: bare where that is allowed.
+fn key(name: &str) -> String {
+    let is_bare =
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    if is_bare {
+        return name.to_owned();
+    }
+    let mut quoted = String::from('"');
+    for c in name.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

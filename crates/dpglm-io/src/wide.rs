@@ -1,0 +1,185 @@
+//! Wide numeric files: one pair of bounds for every feature stands in for a schema.
+
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+
+use crate::bounds::{Bounds, Scale};
+use crate::error::{Error, Place, Result, list};
+use crate::schema::Schema;
+use crate::schema::raw::{RawColumn, RawKind, RawLevel, RawSchema, Scalar};
+use crate::schema::{Missing, Undeclared};
+
+/// Public bounds for a whole file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WideBounds {
+    /// The bounds of every feature.
+    pub feature: (f64, f64),
+    /// The bounds of a numeric target.
+    pub target: Option<(f64, f64)>,
+    /// True for a target of 0 or 1; -1 counts as 0.
+    pub binary: bool,
+}
+
+/// Where a wide file's response is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Response {
+    /// There is none.
+    None,
+    /// In the last column, or the label of a LIBSVM file.
+    LastColumn,
+    /// In the column of this name.
+    Column(String),
+    /// In a file of its own.
+    File(PathBuf),
+}
+
+/// How to read a wide numeric file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wide {
+    /// The public bounds.
+    pub bounds: WideBounds,
+    /// Where the response is.
+    pub response: Response,
+    /// How features are scaled.
+    pub scale: Scale,
+    /// What a missing cell does to its row.
+    pub missing: Missing,
+    /// True if the model has an intercept.
+    pub intercept: bool,
+    /// The number of columns of a LIBSVM file; if not given it is read off the file and so taken to be public.
+    pub features: Option<usize>,
+}
+
+impl Wide {
+    /// Features within `lower` and `upper`, no response, scaled to [-1, 1], with an intercept.
+    pub fn new(lower: f64, upper: f64) -> Self {
+        Self {
+            bounds: WideBounds { feature: (lower, upper), target: None, binary: false },
+            response: Response::None,
+            scale: Scale::default(),
+            missing: Missing::default(),
+            intercept: true,
+            features: None,
+        }
+    }
+
+    /// With a numeric response within bounds.
+    pub fn with_response(mut self, response: Response, lower: f64, upper: f64) -> Self {
+        self.response = response;
+        self.bounds.target = Some((lower, upper));
+        self
+    }
+
+    /// With a response of 0 or 1 (or -1 or 1).
+    pub fn with_binary_response(mut self, response: Response) -> Self {
+        self.response = response;
+        self.bounds.binary = true;
+        self
+    }
+
+    /// Checks the bounds before a file is opened.
+    pub fn validate(&self) -> Result<()> {
+        Bounds::new("feature bounds", self.bounds.feature.0, self.bounds.feature.1)?;
+        if let Some((lower, upper)) = self.bounds.target {
+            Bounds::new("target bounds", lower, upper)?;
+        }
+        let has_response = self.response != Response::None;
+        match (self.bounds.target.is_some(), self.bounds.binary) {
+            (true, true) => Err(Error::declaration(
+                "target bounds",
+                "a binary target has no bounds",
+                "give either target bounds or a binary target",
+            )),
+            (false, false) if has_response => Err(Error::declaration(
+                "target bounds",
+                "needed for a response",
+                "give the range that public knowledge allows for it, or say that it is binary",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The schema that a file with columns of these names has; `path` is named in a message only.
+    pub fn schema(&self, path: &Path, names: &[String]) -> Result<Schema> {
+        let target = match &self.response {
+            Response::None | Response::File(_) => None,
+            Response::LastColumn => names.last().cloned(),
+            Response::Column(name) if names.contains(name) => Some(name.clone()),
+            Response::Column(name) => {
+                return Err(Error::file(
+                    path,
+                    Place::Header,
+                    format!("there is no column `{name}` for the response"),
+                    format!("the file has {}; name one of them", list(names)),
+                ));
+            }
+        };
+        let mut columns = IndexMap::with_capacity(names.len());
+        for name in names {
+            let declared = if Some(name) == target.as_ref() {
+                self.target_column()
+            } else {
+                numeric(self.bounds.feature)
+            };
+            if columns.insert(name.clone(), declared).is_some() {
+                return Err(Error::file(
+                    path,
+                    Place::Header,
+                    format!("column name `{name}` occurs more than once"),
+                    "give every column a name of its own",
+                ));
+            }
+        }
+        self.raw(target, columns)
+    }
+
+    /// The schema of a response file.
+    pub(crate) fn response_schema(&self, name: &str) -> Result<Schema> {
+        self.raw(Some(name.to_owned()), IndexMap::from([(name.to_owned(), self.target_column())]))
+    }
+
+    fn raw(&self, target: Option<String>, columns: IndexMap<String, RawColumn>) -> Result<Schema> {
+        Schema::try_from(RawSchema {
+            target,
+            intercept: self.intercept,
+            missing: self.missing,
+            undeclared: Undeclared::default(),
+            missing_values: None,
+            scale: self.scale,
+            exposure: None,
+            unit: None,
+            delimiter: None,
+            comment: None,
+            names: None,
+            columns,
+        })
+    }
+
+    fn target_column(&self) -> RawColumn {
+        match self.bounds.target {
+            Some(bounds) => numeric(bounds),
+            None => {
+                let level =
+                    |a: i64, b: &str| RawLevel::Several(vec![Scalar::Integer(a), Scalar::Text(b.to_owned())]);
+                RawColumn {
+                    kind: RawKind::Binary,
+                    bounds: None,
+                    levels: Some(vec![level(0, "-1"), level(1, "+1")]),
+                    reference: None,
+                    fill: None,
+                }
+            }
+        }
+    }
+}
+
+fn numeric((lower, upper): (f64, f64)) -> RawColumn {
+    RawColumn {
+        kind: RawKind::Real,
+        bounds: Some(vec![lower, upper]),
+        levels: None,
+        reference: None,
+        fill: None,
+    }
+}

@@ -1,0 +1,282 @@
+//! Each format is read to the same table.
+
+use std::io::Write;
+
+use dpglm::data::design::Storage;
+use dpglm_io::{Precision, ReadOptions, Response, Scale, Shape, Wide, read_table, read_wide, shape};
+use parquet::basic::{Compression, GzipLevel, ZstdLevel};
+
+use crate::support::*;
+
+const OPTIONS: ReadOptions = ReadOptions {
+    precision: None,
+    strict: false,
+    format: None,
+    delimiter: None,
+    header: None,
+    needs_target: true,
+};
+
+/// Features as they are, so that a test can read them.
+fn plain(lower: f64, upper: f64) -> Wide {
+    Wide { scale: Scale::None, ..Wide::new(lower, upper) }
+}
+
+#[test]
+fn a_table_under_a_schema() {
+    let table = read(PEOPLE, PEOPLE_SCHEMA).unwrap();
+    let names: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(names, ["age", "visits", "sex", "work=State", "work=Self"]);
+    assert_eq!(entries(&table), [-0.5, -0.6, 1.0, 0.0, 0.0, 0.0, -1.0, -1.0, 1.0, 0.0]);
+    assert_eq!(table.response, [50.0, 20.0]);
+    assert!(table.weights.is_none() && table.exposure.is_none() && table.units.is_none());
+    assert_eq!(table.norm_bound(), 2.0);
+}
+
+#[test]
+fn columns_keep_the_order_of_the_schema_not_of_the_file() {
+    let shuffled = "income,work,id,sex,visits,age\n50,Private,a,Male,2,30\n20,State,b,Female,0,50\n";
+    let (a, b) = (read(PEOPLE, PEOPLE_SCHEMA).unwrap(), read(shuffled, PEOPLE_SCHEMA).unwrap());
+    assert_eq!(entries(&a), entries(&b));
+    assert_eq!(a.columns, b.columns);
+}
+
+#[test]
+fn compressed_text() {
+    let plain = read(PEOPLE, PEOPLE_SCHEMA).unwrap();
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gz.write_all(PEOPLE.as_bytes()).unwrap();
+    let mut bz2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
+    bz2.write_all(PEOPLE.as_bytes()).unwrap();
+    let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 6);
+    xz.write_all(PEOPLE.as_bytes()).unwrap();
+    for (name, bytes) in [
+        ("t.csv.gz", gz.finish().unwrap()),
+        ("t.csv.bz2", bz2.finish().unwrap()),
+        ("t.csv.xz", xz.finish().unwrap()),
+    ] {
+        let file = sample(name, bytes);
+        let table = read_table(&file.path, &schema(PEOPLE_SCHEMA), &OPTIONS).unwrap();
+        assert_eq!(entries(&table), entries(&plain), "{name}");
+    }
+}
+
+#[test]
+fn text_without_a_header_with_comments_spaces_and_a_byte_order_mark() {
+    let declared = "names = [\"a\", \"b\"]\ndelimiter = \";\"\ncomment = \"|\"\nscale = \"none\"\n[columns]\n\
+                    a = { kind = \"real\", bounds = [0, 9] }\nb = { kind = \"real\", bounds = [0, 9] }\n";
+    let table = read("| from the archive\n 1 ; 2\n3;4\n", declared).unwrap();
+    assert_eq!(entries(&table), [1.0, 2.0, 3.0, 4.0]);
+    let marked = read(&format!("\u{feff}{PEOPLE}"), PEOPLE_SCHEMA).unwrap();
+    assert_eq!(marked.rows(), 2);
+    says(&message(read("1;2;3\n", declared)), &["the schema names 2 columns, this line has 3"]);
+}
+
+#[test]
+fn spellings_of_one_level_and_numbers_as_levels() {
+    let declared = "target = \"y\"\n[columns]\nx = { kind = \"category\", levels = [1, [2, \"two\"], 3], reference = 2 }\n\
+                    y = { kind = \"category\", levels = [\"low\", \"mid\", \"high\"] }\n";
+    let table = read("x,y\n1,low\n2.0,mid\ntwo,high\n3,high\n", declared).unwrap();
+    assert_eq!(table.columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["x=1", "x=3"]);
+    assert_eq!(entries(&table), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    assert_eq!(table.response, [0.0, 1.0, 2.0, 2.0]);
+}
+
+#[test]
+fn units_and_exposure() {
+    let declared = "target = \"y\"\nunit = \"who\"\n[columns]\nx = { kind = \"real\", bounds = [0, 1] }\n\
+                    y = { kind = \"count\", bounds = [0, 9] }\n";
+    let table = read("who,x,y\nann,0,1\nbob,0,2\nann,0,2.4\n,0,3\nNA,0,1\n", declared).unwrap();
+    let units = table.units.unwrap();
+    assert_eq!((units.of_row, units.count), (vec![0, 1, 0, 2, 2], 3));
+    assert_eq!(table.response, [1.0, 2.0, 2.0, 3.0, 1.0]);
+}
+
+#[test]
+fn a_file_to_predict_for_needs_no_target() {
+    let options = ReadOptions { needs_target: false, ..OPTIONS };
+    let file = sample("t.csv", "age,visits,sex,work,id\n30,2,Male,Private,a\n");
+    let table = read_table(&file.path, &schema(PEOPLE_SCHEMA), &options).unwrap();
+    assert_eq!((table.rows(), table.response.len()), (1, 0));
+    assert!(table.target.is_some(), "its declaration is still known");
+}
+
+#[test]
+fn wide_text_with_and_without_names() {
+    let named = sample("t.csv", "a,,y\n1,2,1\n3,4,-1\n");
+    let wide = Wide { scale: Scale::None, ..Wide::new(0.0, 9.0) };
+    let table =
+        read_wide(&named.path, &wide.clone().with_binary_response(Response::LastColumn), &OPTIONS).unwrap();
+    assert_eq!(table.columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["a", "x1"]);
+    assert_eq!(table.response, [1.0, 0.0]);
+    let unnamed = sample("t.tsv", "1\t2\n3\t4e0\n");
+    let table = read_wide(&unnamed.path, &wide, &OPTIONS).unwrap();
+    assert_eq!(entries(&table), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(table.columns[1].name, "x1");
+    let gaps = sample("t.csv", "1,,NA\n3,4,5\n");
+    assert_eq!(read_wide(&gaps.path, &wide, &OPTIONS).unwrap().rows(), 2, "a first row with gaps is a row");
+    let years = sample("t.csv", "2019,2020\n3,4\n");
+    let options = ReadOptions { header: Some(true), ..OPTIONS };
+    let table = read_wide(&years.path, &wide, &options).unwrap();
+    assert_eq!((table.rows(), table.columns[0].name.as_str()), (1, "2019"));
+    let chosen = wide.with_response(Response::Column("a".into()), 0.0, 2.0);
+    assert_eq!(read_wide(&named.path, &chosen, &OPTIONS).unwrap().response, [1.0, 2.0]);
+}
+
+#[test]
+fn arrays_of_every_type_and_order() {
+    let numbers = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    let small: Vec<u8> = vec![1, 2, 3, 4, 5, 6];
+    let cases: Vec<(&str, Vec<u8>)> = vec![
+        ("'<f8'", f64_bytes(&numbers)),
+        ("'<f4'", small.iter().flat_map(|x| f32::from(*x).to_le_bytes()).collect()),
+        ("'|i1'", small.clone()),
+        ("'|u1'", small.clone()),
+        ("'<i2'", small.iter().flat_map(|x| i16::from(*x).to_le_bytes()).collect()),
+        ("'<i4'", small.iter().flat_map(|x| i32::from(*x).to_le_bytes()).collect()),
+        ("'<i8'", small.iter().flat_map(|x| i64::from(*x).to_le_bytes()).collect()),
+        ("'<u8'", small.iter().flat_map(|x| u64::from(*x).to_le_bytes()).collect()),
+    ];
+    for (descr, bytes) in &cases {
+        let file = sample("x.npy", npy(descr, false, "(2, 3)", bytes));
+        let table = read_wide(&file.path, &plain(0.0, 9.0), &OPTIONS).unwrap();
+        assert_eq!(entries(&table), numbers, "{descr}");
+        let is_single = matches!(table.design.storage(), Storage::F32(_));
+        assert_eq!(is_single, *descr == "'<f4'", "single precision stays single");
+        let file = sample("x.npy", npy(descr, true, "(2, 3)", bytes));
+        let table = read_wide(&file.path, &plain(0.0, 9.0), &OPTIONS).unwrap();
+        assert_eq!(entries(&table), [1.0, 3.0, 5.0, 2.0, 4.0, 6.0], "{descr} by columns");
+    }
+    let truth = sample("x.npy", npy("'|b1'", false, "(3,)", &[0, 1, 1]));
+    assert_eq!(entries(&read_wide(&truth.path, &plain(0.0, 1.0), &OPTIONS).unwrap()), [0.0, 1.0, 1.0]);
+}
+
+#[test]
+fn a_wide_array_by_columns() {
+    let (rows, columns) = (37, 150);
+    let value = |i: usize, j: usize| (i * columns + j) as f64;
+    let by_columns: Vec<f64> = (0..columns).flat_map(|j| (0..rows).map(move |i| value(i, j))).collect();
+    let file = sample("x.npy", npy("'<f8'", true, "(37, 150)", &f64_bytes(&by_columns)));
+    let table = read_wide(&file.path, &plain(0.0, 1e6), &OPTIONS).unwrap();
+    let by_rows: Vec<f64> = (0..rows).flat_map(|i| (0..columns).map(move |j| value(i, j))).collect();
+    assert_eq!(entries(&table), by_rows);
+}
+
+#[test]
+fn later_versions_of_the_array_format() {
+    let first = npy("'<f8'", false, "(1,)", &f64_bytes(&[7.0]));
+    for version in [2, 3] {
+        let mut bytes = b"\x93NUMPY".to_vec();
+        bytes.extend([version, 0]);
+        bytes.extend((first.len() as u32 - 18).to_le_bytes());
+        bytes.extend(&first[10..]);
+        let file = sample("x.npy", bytes);
+        assert_eq!(entries(&read_wide(&file.path, &plain(0.0, 9.0), &OPTIONS).unwrap()), [7.0]);
+    }
+}
+
+#[test]
+fn design_and_response_in_two_files() {
+    let x = sample("x.npy", npy("'<f8'", false, "(2, 2)", &f64_bytes(&[0.5, -0.5, 3.0, f64::NAN])));
+    let y =
+        sample("y.npy", npy("'<i8'", false, "(2,)", &[1_i64.to_le_bytes(), 0_i64.to_le_bytes()].concat()));
+    let wide = Wide { intercept: false, ..Wide::new(-1.0, 1.0) };
+    let wide = wide.with_binary_response(Response::File(y.path.clone()));
+    let table = read_wide(&x.path, &wide, &OPTIONS).unwrap();
+    assert_eq!(entries(&table), [0.5, -0.5, 1.0, 0.0]);
+    assert_eq!(table.response, [1.0, 0.0]);
+    assert_eq!(table.target.as_ref().unwrap().name, "y");
+    assert_eq!(
+        table.curator.to_string(),
+        "column `x0`: 1 outside the bounds\ncolumn `x1`: 1 missing or not a number"
+    );
+    let text = sample("y.csv", "1\n0\n");
+    let wide = Wide::new(-1.0, 1.0).with_response(Response::File(text.path.clone()), 0.0, 5.0);
+    assert_eq!(read_wide(&x.path, &wide, &OPTIONS).unwrap().response, [1.0, 0.0]);
+}
+
+#[test]
+fn parquet_in_every_codec() {
+    for compression in [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::GZIP(GzipLevel::default()),
+        Compression::ZSTD(ZstdLevel::default()),
+        Compression::LZ4_RAW,
+    ] {
+        let file = sample("t.parquet", people_parquet(compression));
+        let table = read_table(&file.path, &schema(PARQUET_SCHEMA), &OPTIONS).unwrap();
+        assert_eq!(table.rows(), 6);
+        let first = [-0.5, -0.8, 1.0, 0.0, 0.0, -0.6, -1.0, 1.0, 0.0, 1.0, 1.0, 0.0];
+        let found = entries(&table);
+        for (a, b) in found.iter().zip(first) {
+            assert!((a - b).abs() < 1e-12, "{compression:?}: {found:?}");
+        }
+        assert_eq!(found[12], -0.25, "the second row group");
+        assert_eq!(table.response, [5.0, 50.0, 15.0, 5.0, 50.0, 15.0]);
+    }
+}
+
+#[test]
+fn parquet_as_a_wide_file() {
+    let file = sample("t.parquet", people_parquet(Compression::SNAPPY));
+    let table = read_wide(&file.path, &plain(0.0, 50.0), &OPTIONS).unwrap();
+    assert_eq!(entries(&table)[..5], [30.0, 1.0, 1.0, 25.0, 5.0], "text is no number and gets the midpoint");
+}
+
+#[test]
+fn libsvm_text() {
+    let file = sample("t.libsvm", "+1 1:0.5 3:2 # first\n\n-1 2:1\n1\n");
+    let wide = plain(0.0, 1.0).with_binary_response(Response::LastColumn);
+    let table = read_wide(&file.path, &wide, &OPTIONS).unwrap();
+    assert_eq!(entries(&table), [0.5, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
+    assert_eq!(table.response, [1.0, 0.0, 1.0]);
+    let scaled = Wide { features: Some(4), ..Wide::new(0.0, 1.0) };
+    let table = read_wide(&file.path, &scaled, &OPTIONS).unwrap();
+    assert_eq!(
+        entries(&table)[..4],
+        [0.0, -1.0, 1.0, -1.0],
+        "what is left out is zero, scaled like the rest"
+    );
+    assert!(table.target.is_none() && table.response.is_empty());
+    let narrow = Wide { features: Some(2), ..Wide::new(0.0, 1.0) };
+    says(&message(read_wide(&file.path, &narrow, &OPTIONS)), &["exceeds the 2 columns"]);
+}
+
+#[test]
+fn single_precision_on_request() {
+    let options = ReadOptions { precision: Some(Precision::F32), ..OPTIONS };
+    let file = sample("t.csv", PEOPLE);
+    let table = read_table(&file.path, &schema(PEOPLE_SCHEMA), &options).unwrap();
+    assert!(matches!(table.design.storage(), Storage::F32(_)));
+    assert_eq!(entries(&table)[0], -0.5);
+}
+
+#[test]
+fn a_schema_alone_tells_the_encoded_columns() {
+    let table = read(PEOPLE, PEOPLE_SCHEMA).unwrap();
+    let (columns, target) = schema(PEOPLE_SCHEMA).encoded().unwrap();
+    assert_eq!((&columns, &target), (&table.columns, &table.target));
+    assert_eq!(dpglm_io::norm_bound(&columns), table.norm_bound());
+}
+
+#[test]
+fn the_header_alone_tells_the_shape() {
+    // The rows are broken: a look at one of them would fail.
+    let text = sample("t.csv", "a,b\n1,2,3\n");
+    let columns = |names: &[&str]| Some(names.iter().map(|n| (*n).to_owned()).collect());
+    assert_eq!(
+        shape(&text.path, None, &OPTIONS).unwrap(),
+        Shape { rows: None, columns: columns(&["a", "b"]) }
+    );
+    let array = sample("x.npy", npy("'<f8'", false, "(3, 2)", &f64_bytes(&[1.0; 6])));
+    assert_eq!(
+        shape(&array.path, None, &OPTIONS).unwrap(),
+        Shape { rows: Some(3), columns: columns(&["x0", "x1"]) }
+    );
+    let table = sample("t.parquet", people_parquet(Compression::SNAPPY));
+    let found = shape(&table.path, None, &OPTIONS).unwrap();
+    assert_eq!((found.rows, found.columns.map(|c| c.len())), (Some(6), Some(5)));
+    let sparse = sample("t.libsvm", "1 1:1\n");
+    assert_eq!(shape(&sparse.path, None, &OPTIONS).unwrap(), Shape { rows: None, columns: None });
+}

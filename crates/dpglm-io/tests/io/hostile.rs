@@ -1,0 +1,90 @@
+//! No bytes make a reader panic.
+
+use dpglm_io::{Format, ReadOptions, Response, Schema, Wide, read_table, read_wide, shape};
+use parquet::basic::Compression;
+use proptest::prelude::*;
+
+use crate::support::*;
+
+fn try_everything(bytes: &[u8], format: Format) {
+    let file = sample("hostile", bytes);
+    let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
+    let wide = Wide::new(-1.0, 1.0).with_binary_response(Response::LastColumn);
+    let _ = read_wide(&file.path, &wide, &options);
+    let _ = read_wide(&file.path, &Wide::new(-1.0, 1.0), &options);
+    let _ = read_table(&file.path, &schema(PARQUET_SCHEMA), &options);
+    let _ = shape(&file.path, None, &options);
+    let _ = dpglm_io::draft(&file.path);
+    let response = Wide::new(-1.0, 1.0).with_response(Response::File(file.path.clone()), 0.0, 1.0);
+    let _ = read_wide(&file.path, &response, &options);
+}
+
+/// A valid file with some bytes changed and perhaps its end cut off.
+fn damaged(whole: Vec<u8>) -> impl Strategy<Value = Vec<u8>> {
+    let length = whole.len();
+    (proptest::collection::vec((0..length, any::<u8>()), 1..6), 0..length).prop_map(move |(changes, cut)| {
+        let mut bytes = whole.clone();
+        for (at, byte) in changes {
+            bytes[at] = byte;
+        }
+        if cut % 4 == 0 {
+            bytes.truncate(cut);
+        }
+        bytes
+    })
+}
+
+fn text() -> impl Strategy<Value = Vec<u8>> {
+    proptest::collection::vec(
+        prop_oneof![
+            Just(b','),
+            Just(b'\n'),
+            Just(b'"'),
+            Just(b' '),
+            Just(b':'),
+            Just(b'1'),
+            Just(b'-'),
+            Just(b'.'),
+            Just(b'e'),
+            any::<u8>()
+        ],
+        0..60,
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn arbitrary_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        for format in [Format::Csv, Format::Parquet, Format::Npy, Format::Libsvm] {
+            try_everything(&bytes, format);
+        }
+    }
+
+    #[test]
+    fn text_like_bytes(bytes in text()) {
+        try_everything(&bytes, Format::Csv);
+        try_everything(&bytes, Format::Libsvm);
+    }
+
+    #[test]
+    fn damaged_arrays(bytes in damaged(npy("'<f8'", false, "(3, 2)", &f64_bytes(&[0.5; 6])))) {
+        try_everything(&bytes, Format::Npy);
+    }
+
+    #[test]
+    fn damaged_parquet(bytes in damaged(people_parquet(Compression::SNAPPY))) {
+        try_everything(&bytes, Format::Parquet);
+    }
+
+    #[test]
+    fn arbitrary_schemas(text in "[a-z=\\[\\]{}\", .0-9\n]{0,80}") {
+        let _ = Schema::parse(&text);
+    }
+
+    #[test]
+    fn damaged_schemas(bytes in damaged(PEOPLE_SCHEMA.as_bytes().to_vec())) {
+        let _ = Schema::parse(&String::from_utf8_lossy(&bytes));
+    }
+}

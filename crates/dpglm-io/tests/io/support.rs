@@ -1,0 +1,145 @@
+//! Small files to read.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use dpglm::data::design::Storage;
+use dpglm_io::{Encoded, ReadOptions, Schema, read_table};
+use parquet::basic::Compression;
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use tempfile::TempDir;
+
+/// A folder with one file in it.
+pub struct Sample {
+    _folder: TempDir,
+    pub path: PathBuf,
+}
+
+/// Writes a file into a folder of its own.
+pub fn sample(name: &str, bytes: impl AsRef<[u8]>) -> Sample {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    fs::write(&path, bytes).unwrap();
+    Sample { _folder: folder, path }
+}
+
+pub const PEOPLE: &str = "\
+age,visits,sex,work,id,income
+30,2,Male,Private,a,50
+50,0,Female,State,b,20
+";
+
+pub const PEOPLE_SCHEMA: &str = r#"
+target = "income"
+[columns]
+age = { kind = "real", bounds = [10, 90] }
+visits = { kind = "count", bounds = [0, 10] }
+sex = { kind = "binary", levels = ["Female", "Male"] }
+work = { kind = "category", levels = ["Private", "State", "Self"] }
+id = { kind = "ignore" }
+income = { kind = "real", bounds = [0, 100] }
+"#;
+
+pub fn schema(text: &str) -> Schema {
+    Schema::parse(text).unwrap()
+}
+
+/// Reads a CSV text under a schema.
+pub fn read(text: &str, schema_text: &str) -> dpglm_io::Result<Encoded> {
+    let file = sample("table.csv", text);
+    read_table(&file.path, &schema(schema_text), &ReadOptions::default())
+}
+
+/// The message of an error, which must be one.
+pub fn message<T>(result: dpglm_io::Result<T>) -> String {
+    match result {
+        Ok(_) => panic!("an error was expected"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Checks that a message says all of these things.
+#[track_caller]
+pub fn says(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "no {part:?} in: {message}");
+    }
+}
+
+/// The stored entries as double precision.
+pub fn entries(table: &Encoded) -> Vec<f64> {
+    match table.design.storage() {
+        Storage::F64(entries) => entries.clone(),
+        Storage::F32(entries) => entries.iter().map(|x| f64::from(*x)).collect(),
+        #[allow(unreachable_patterns, reason = "other storage is not made here")]
+        _ => panic!("dense storage was expected"),
+    }
+}
+
+/// A `.npy` file of the given type and shape.
+pub fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+    let order = if fortran { "True" } else { "False" };
+    let mut header = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
+    while (10 + header.len() + 1) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(data);
+    bytes
+}
+
+pub fn f64_bytes(numbers: &[f64]) -> Vec<u8> {
+    numbers.iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+/// A Parquet file with columns age (optional), visits, member, work (optional) and income, in two row groups of three
+/// rows; the second row's age and the third's work are null.
+pub fn people_parquet(compression: Compression) -> Vec<u8> {
+    let schema = parse_message_type(
+        "message people { optional double age; required int64 visits; required boolean member; \
+         optional byte_array work (UTF8); required double income; }",
+    )
+    .unwrap();
+    let properties = WriterProperties::builder().set_compression(compression).build();
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, Arc::new(schema), Arc::new(properties)).unwrap();
+    for shift in [0.0, 10.0] {
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<DoubleType>().write_batch(&[30.0 + shift, 50.0], Some(&[1, 0, 1]), None).unwrap();
+        column.close().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<Int64Type>().write_batch(&[1, 2, 30], None, None).unwrap();
+        column.close().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<BoolType>().write_batch(&[true, false, true], None, None).unwrap();
+        column.close().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let words = [ByteArray::from("Private"), ByteArray::from("State")];
+        column.typed::<ByteArrayType>().write_batch(&words, Some(&[1, 1, 0]), None).unwrap();
+        column.close().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<DoubleType>().write_batch(&[5.0, f64::NAN, 15.0], None, None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+    bytes
+}
+
+pub const PARQUET_SCHEMA: &str = r#"
+target = "income"
+[columns]
+age = { kind = "real", bounds = [10, 90] }
+visits = { kind = "count", bounds = [0, 10] }
+member = { kind = "binary", levels = [false, true] }
+work = { kind = "category", levels = ["Private", "State"] }
+income = { kind = "real", bounds = [0, 100] }
+"#;

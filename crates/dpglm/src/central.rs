@@ -1,0 +1,21 @@
+//! Estimators for a trusted curator who holds the rows.
+
+mod descent;
+pub mod glm;
+pub mod interval;
+pub mod mean;
+mod moments;
+pub mod multinomial;
+mod prepared;
+mod purse;
+pub mod reference;
+pub mod statistics;
+mod weighting;
+
+pub use glm::{Fit, Glm};
+pub use interval::Interval;
+pub use mean::{MeanFit, PrivateMean};
+pub use multinomial::{Multinomial, MultinomialFit};
+pub use prepared::Prepared;
+pub use purse::Privacy;
+pub use statistics::LinearStatistics;

@@ -1,0 +1,424 @@
+//! Generalized linear models by noisy preconditioned gradient descent with iterate averaging.
+//!
+//! # Algorithm (after C20 Algorithm 1)
+//! 1. Plan: every release and its share of the budget, from n, d and the budget alone.
+//! 2. R, the median of the units' sizes (l2 norm of a row, or the sum of the norms of a unit's rows), by a private
+//!    quantile. Each unit's rows are weighted by `min(1, R / size)`.
+//! 3. Where the family asks for it: the response's centre and scale by private quantiles, or its rate.
+//! 4. The weighted second moments of the features, once, with Gaussian noise: the preconditioner.
+//! 5. A few steps of noisy gradient descent from there on a small share: burn-in. Then the scale again.
+//! 6. Many shorter steps on the largest share; the estimate is the average of their iterates.
+//! 7. If intervals are asked for: the slope and the second moment of the score, for standard errors
+//!    ([`super::interval`]).
+//!
+//! # Guarantee
+//! Replacement of one unit (row), for every data set. Per unit, the gradient is a sum of `weight * score * row` with
+//! `sum of weight * norm(row) <= R` and `|score| <= cap`, both enforced on the computed numbers, so a replacement
+//! moves the mean gradient by at most `2 cap R / n`, plus the bounded error of summation. The moment matrix of a unit is
+//! positive semi-definite of trace at most `1.5 R^2`, so a replacement moves it by at most `sqrt(2) 1.5 R^2 / n` in
+//! Frobenius norm.
+//!
+//! # Why private
+//! Quantiles are selections, the rest are Gaussian releases, each of which may depend on the ones before; the accountant
+//! composes them. Everything else is a function of what was released.
+//!
+//! # Differs from the paper
+//! Scores are bounded without bias ([`crate::families`]) in place of `R + c_1` assumed; sensitivity `2C/n` in place of 4; exact
+//! composition; T and the steps do not depend on unknown curvature; rows are clipped, not assumed short.
+
+use super::descent::{Descent, Phase};
+use super::interval::{self, Interval, intervals, privacy_covariance, require_level};
+use super::moments::{self, Conditioner, Moments, TRACE};
+use super::prepared::{Prepared, require_shape};
+use super::purse::{Calibration, Planned, Privacy, Purse};
+use super::weighting::{self, Weighting};
+use crate::accounting::gaussian::largest_mu;
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::families::{BoundedScore, Family};
+use crate::kernels::predict;
+use crate::mechanisms::Candidates;
+use crate::noise::RandomSource;
+use crate::privacy::{Adjacency, Certificate};
+use nalgebra::DMatrix;
+
+/// A private generalized linear model with one linear predictor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Glm {
+    family: Family,
+    target: (f64, f64),
+    intercept: bool,
+    ridge: f64,
+    radius: Option<f64>,
+    level: Option<f64>,
+}
+
+/// A fitted model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// One coefficient per column of the design.
+    pub coefficients: Vec<f64>,
+    /// Their confidence intervals, if asked for.
+    pub intervals: Option<Vec<Interval>>,
+    /// The covariance of the coefficients, row-major, if intervals were asked for.
+    pub covariance: Option<Vec<f64>>,
+    /// What left, and what it cost.
+    pub certificate: Certificate,
+}
+
+const CENTRE: &str = "response centre";
+const SCALE: &str = "residual scale";
+const RATE: &str = "response rate";
+const MOMENTS: &str = "moments of the features";
+const BURN_IN_GRADIENTS: &str = "burn-in gradients";
+const GRADIENTS: &str = "gradients";
+const SLOPE: &str = "slope of the score";
+const SCORES: &str = "second moment of the score";
+
+pub(super) const BURN_IN: Phase = Phase { what: BURN_IN_GRADIENTS, steps: 10, length: 1.0 };
+pub(super) const AVERAGED: Phase = Phase { what: GRADIENTS, steps: 80, length: 0.5 };
+
+impl Glm {
+    /// A model whose response lies in the public interval `target` (0 and 1 for a binary one).
+    pub fn new(family: Family, target: (f64, f64)) -> Result<Self> {
+        let (low, high) = target;
+        if !(low.is_finite() && high.is_finite() && low < high && (high - low).is_finite()) {
+            return Err(Error::OutOfRange {
+                parameter: "target bounds",
+                range: "two finite numbers, the lower first",
+                value: format!("[{low}, {high}]"),
+                remedy: "declare the public range of the response",
+            });
+        }
+        Ok(Self { family, target, intercept: false, ridge: 0.0, radius: None, level: None })
+    }
+
+    /// The design's first column is constant 1: its coefficient is the intercept.
+    pub fn with_intercept(mut self) -> Self {
+        self.intercept = true;
+        self
+    }
+
+    /// Adds `ridge/2 * norm(coefficients)^2` to the mean loss (the intercept is not penalised).
+    pub fn ridge(mut self, ridge: f64) -> Result<Self> {
+        if !(ridge.is_finite() && ridge >= 0.0) {
+            return Err(Error::OutOfRange {
+                parameter: "ridge",
+                range: "a finite number of at least 0",
+                value: ridge.to_string(),
+                remedy: "0 means no penalty",
+            });
+        }
+        self.ridge = ridge;
+        Ok(self)
+    }
+
+    /// Keeps the coefficients in the l2 ball of this radius.
+    pub fn radius(mut self, radius: f64) -> Result<Self> {
+        self.radius = Some(crate::error::require_positive(
+            "radius",
+            radius,
+            "the largest l2 norm of the coefficients",
+        )?);
+        Ok(self)
+    }
+
+    /// Also gives confidence intervals of this level (0.95), paid from the same budget.
+    pub fn intervals(mut self, level: f64) -> Result<Self> {
+        self.level = Some(require_level(level)?);
+        Ok(self)
+    }
+
+    /// Every release, with its share of the budget. Public quantities only.
+    fn plan(&self, columns: usize, units: usize, privacy: Privacy) -> Vec<Planned> {
+        let mut plan = vec![weighting::planned()];
+        if self.is_real() {
+            if self.intercept {
+                plan.push(Planned::selection(CENTRE, 0.01, 1));
+            }
+            plan.push(Planned::selection(SCALE, 0.02, 2));
+        }
+        if matches!(self.family, Family::Poisson) && self.intercept {
+            plan.push(Planned::gaussian(RATE, 0.01, 1));
+        }
+        let wanted = moments_share(columns, units, privacy);
+        plan.push(Planned::gaussian(MOMENTS, wanted.clamp(0.01, 0.10), 1));
+        if self.level.is_some() {
+            plan.push(Planned::gaussian(SLOPE, (4.0 * wanted).clamp(0.04, 0.15), 1));
+            plan.push(Planned::gaussian(SCORES, (4.0 * wanted).clamp(0.04, 0.15), 1));
+        }
+        push_gradients(&mut plan);
+        plan
+    }
+
+    /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
+    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
+        require_shape(columns, units)?;
+        let calibration = Calibration::new(self.plan(columns, units, privacy), privacy)?;
+        Ok(Prepared { model: self.clone(), columns, units, calibration })
+    }
+
+    /// Prepares and fits.
+    pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<Fit> {
+        self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
+    }
+
+    /// Whether the response is a real number with an unknown scale.
+    fn is_real(&self) -> bool {
+        matches!(self.family, Family::Gaussian | Family::Monotone(_))
+    }
+
+    /// Step 3: where to start, and how large a score may be.
+    fn start(
+        &self,
+        data: &Dataset,
+        response: &[f64],
+        weighting: &Weighting,
+        purse: &mut Purse<'_>,
+    ) -> Result<(Vec<f64>, f64)> {
+        let mut start = vec![0.0; data.design().columns()];
+        match self.family {
+            Family::Logistic => Ok((start, 0.5)),
+            Family::Gaussian | Family::Monotone(_) => {
+                let mut centre = 0.0;
+                if self.intercept {
+                    let grid = Candidates::even(self.target.0, self.target.1, 4097)?;
+                    centre = purse.quantile(CENTRE, &unit_means(data, |row| response[row]), grid, 0.5)?;
+                    // The link's inverse at the centre is not known; from zero, a few steps find it.
+                    if matches!(self.family, Family::Gaussian) {
+                        start[0] = centre;
+                    }
+                }
+                let cap = self.residual_scale(data, |row| response[row] - centre, purse)?;
+                Ok((start, cap))
+            }
+            Family::Poisson => {
+                let mut rate = 0.5;
+                if self.intercept {
+                    let n = data.units() as f64;
+                    // A row shorter than 1 counts by its length, so that a unit's shares sum to at most R.
+                    let mean = |value: &dyn Fn(usize) -> f64| -> f64 {
+                        let share = |row: usize| weighting.weights[row] * weighting.norms[row].min(1.0);
+                        (0..response.len()).map(|row| share(row) * value(row)).sum::<f64>() / n
+                    };
+                    let events = mean(&|row| response[row] / self.target.1);
+                    let exposure = mean(&|row| data.offset(row).exp().min(1.0));
+                    let mut rates = vec![events, exposure];
+                    let error = 2.0 * response.len() as f64 * f64::EPSILON * weighting.size;
+                    purse.vector(RATE, &mut rates, 2f64.sqrt() * weighting.size / n + error)?;
+                    rate = (rates[0] * self.target.1 / rates[1].max(1e-3)).clamp(1e-4, self.target.1);
+                    start[0] = rate.ln();
+                }
+                Ok((start, 0.5 + 1.5 * rate.sqrt()))
+            }
+        }
+    }
+
+    /// The upper quartile of the units' mean absolute residuals: a cap that keeps most of the information.
+    fn residual_scale(
+        &self,
+        data: &Dataset,
+        residual: impl Fn(usize) -> f64,
+        purse: &mut Purse<'_>,
+    ) -> Result<f64> {
+        let span = self.target.1 - self.target.0;
+        let least = span * 2f64.powi(-20);
+        let sizes = unit_means(data, |row| residual(row).abs());
+        Ok(purse.quantile(SCALE, &sizes, Candidates::geometric(least, span, 16)?, 0.75)?.abs().max(least))
+    }
+}
+
+impl Prepared<Glm> {
+    /// Fits the model.
+    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<Fit> {
+        self.fit_reporting(data, rng, &mut |_, _| {})
+    }
+
+    /// Fits the model and calls `progress(done, of)` after every step. The number of steps is public.
+    pub fn fit_reporting(
+        &self,
+        data: &Dataset,
+        rng: &mut RandomSource,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Fit> {
+        let model = &self.model;
+        // Step 1
+        self.require_shape_of(data)?;
+        let d = data.design().columns();
+        let mut purse = self.calibration.open(rng);
+        let admit = |y: f64| model.family.admit(y).clamp(model.target.0, model.target.1);
+        let response: Vec<f64> = data.response().iter().map(|&y| admit(y)).collect();
+        let mut done = 0;
+        let mut step = || {
+            done += 1;
+            progress(done, BURN_IN.steps + AVERAGED.steps);
+        };
+
+        // Steps 2 and 3
+        let weighting = weighting::release(data, &mut purse)?;
+        let (mut iterate, first_cap) = model.start(data, &response, &weighting, &mut purse)?;
+
+        // Step 4. The curvature at the released starting point scales the bound; rows beyond it are shortened.
+        let base = if model.intercept { iterate[0] } else { 0.0 };
+        let trace = TRACE * weighting.size * weighting.size * model.family.mean_slope(base);
+        let curvature =
+            |row: usize| weighting.weights[row] * model.family.mean_slope(base + data.offset(row));
+        let mut features = moments::release(MOMENTS, data, &weighting.norms, curvature, trace, &mut purse)?;
+        add_ridge(&mut features.matrix, model.ridge, model.intercept);
+        let conditioner = Conditioner::new(&features.matrix, features.spread.max(1e-9 * trace / d as f64));
+
+        // Step 5
+        let span = if model.is_real() { 30.0 * (model.target.1 - model.target.0) } else { 60.0 };
+        let descent = Descent {
+            data,
+            weights: &weighting.weights,
+            size: weighting.size,
+            outputs: 1,
+            conditioner: &conditioner,
+            ridge: model.ridge,
+            intercept: model.intercept,
+            limit: model.radius.unwrap_or(span / weighting.size),
+        };
+        let mut run = |phase: Phase, iterate: &mut [f64], score: &BoundedScore<'_>, purse: &mut Purse<'_>| {
+            let value = |row: usize, u: &[f64], out: &mut [f64]| {
+                out[0] = score.value(u[0] + data.offset(row), response[row]);
+            };
+            descent.run(phase, iterate, score.cap(), value, purse, &mut step)
+        };
+        let first = model.family.bounded(first_cap)?;
+        run(BURN_IN, &mut iterate, &first, &mut purse)?;
+        let cap = if model.is_real() {
+            let mut predictors = vec![0.0; data.design().rows()];
+            predict(data.design(), &iterate, &mut predictors);
+            model.residual_scale(
+                data,
+                |row| response[row] - model.family.mean(predictors[row]),
+                &mut purse,
+            )?
+        } else {
+            first_cap
+        };
+
+        // Step 6
+        let score = model.family.bounded(cap)?;
+        let coefficients = run(AVERAGED, &mut iterate, &score, &mut purse)?;
+
+        // Step 7
+        let covariance = match model.level {
+            None => None,
+            Some(_) => {
+                let caps = (first.cap(), score.cap());
+                let spent = Spent { weighting: &weighting, conditioner: &conditioner, trace, caps };
+                Some(self.covariance(data, &response, &coefficients, &score, &spent, &mut purse)?)
+            }
+        };
+        let intervals = model
+            .level
+            .zip(covariance.as_ref())
+            .map(|(level, c)| intervals(&coefficients, c.diagonal().iter().copied(), level));
+        let certificate = purse
+            .close(adjacency(data))
+            .enforcing("the rows of a unit are weighted so that their l2 norms sum to at most the released typical size")
+            .enforcing("each row's score is bounded");
+        let covariance = covariance.map(|c| c.as_slice().to_vec());
+        Ok(Fit { coefficients, intervals, covariance, certificate })
+    }
+
+    /// Step 7: the covariance of the coefficients, from two more releases.
+    fn covariance(
+        &self,
+        data: &Dataset,
+        response: &[f64],
+        coefficients: &[f64],
+        score: &BoundedScore<'_>,
+        spent: &Spent<'_>,
+        purse: &mut Purse<'_>,
+    ) -> Result<DMatrix<f64>> {
+        let (model, Weighting { norms, size, weights }) = (&self.model, spent.weighting);
+        let mut predictors = vec![0.0; data.design().rows()];
+        predict(data.design(), coefficients, &mut predictors);
+        let at = |row: usize| predictors[row] + data.offset(row);
+        let slope_of = |row: usize| {
+            // Real responses show which errors lie inside the cap; the others' slopes follow from the model.
+            let inside = !model.is_real() || (model.family.mean(at(row)) - response[row]).abs() < score.cap();
+            weights[row] * if inside { score.slope(at(row), 1.0) } else { 0.0 }
+        };
+        let slope = moments::release(SLOPE, data, norms, slope_of, spent.trace, purse)?;
+        let value = |row: usize| weights[row] * score.value(at(row), response[row]);
+        let second = score_moments(data, value, (score.cap() * size).powi(2), purse)?;
+
+        let (d, n) = (coefficients.len(), data.units() as f64);
+        let mut h = slope.lifted(0.02 * slope.matrix.trace().abs() / d as f64);
+        add_ridge(&mut h, model.ridge, model.intercept);
+        let inverse = Conditioner::new(&h, 1e-12 * h.trace()).inverse();
+        let noise = |what| purse.noise_per_sensitivity(what) * 2.0 * size / n;
+        let descent = interval::Descent {
+            burn_in: (BURN_IN.steps, noise(BURN_IN.what) * spent.caps.0),
+            averaged: (AVERAGED.steps, noise(AVERAGED.what) * spent.caps.1, AVERAGED.length),
+        };
+        let privacy = privacy_covariance(&spent.conditioner.inverse(), &h, &descent);
+        Ok(&inverse * second.lifted(0.0) * &inverse / n + privacy)
+    }
+}
+
+/// What the descent used, for the covariance of its result.
+struct Spent<'a> {
+    weighting: &'a Weighting,
+    conditioner: &'a Conditioner,
+    trace: f64,
+    /// The score's caps during burn-in and after.
+    caps: (f64, f64),
+}
+
+/// The second moment of the units' scores, whose norms are at most the root of `trace`.
+fn score_moments(
+    data: &Dataset,
+    value: impl Fn(usize) -> f64 + Sync,
+    trace: f64,
+    purse: &mut Purse<'_>,
+) -> Result<Moments> {
+    if data.unit_name().is_none() {
+        let weight = |row: usize| value(row).powi(2);
+        return moments::release_gram(SCORES, data.design(), weight, trace, data.units(), purse);
+    }
+    // Several rows a unit: add up each unit's score first.
+    moments::release_gram(SCORES, &data.score_sums(value)?, |_| 1.0, trace, data.units(), purse)
+}
+
+/// The share of the budget that the moments of the features deserve. Their noise has spectral norm
+/// `sqrt(2d) * 1.5 sqrt(2) R^2 / (n mu)`; 2/5 of the average eigenvalue `R^2 / d` is accurate enough for a
+/// preconditioner, and asks for `mu = 7.5 d^1.5 / n`.
+pub(super) fn moments_share(columns: usize, units: usize, privacy: Privacy) -> f64 {
+    let total = match privacy {
+        Privacy::Budget(budget) if !budget.is_pure() => largest_mu(budget.epsilon(), budget.delta()),
+        _ => 1.0,
+    };
+    (7.5 * (columns as f64).powf(1.5) / (units as f64 * total)).powi(2)
+}
+
+/// Closes a plan: burn-in, and all that is left for the averaged steps.
+pub(super) fn push_gradients(plan: &mut Vec<Planned>) {
+    plan.push(Planned::gaussian(BURN_IN.what, 0.08, BURN_IN.steps));
+    let spent: f64 = plan.iter().map(|p| p.share).sum();
+    plan.push(Planned::gaussian(AVERAGED.what, 1.0 - spent, AVERAGED.steps));
+}
+
+pub(super) fn add_ridge(matrix: &mut DMatrix<f64>, ridge: f64, intercept: bool) {
+    for j in usize::from(intercept)..matrix.nrows() {
+        matrix[(j, j)] += ridge;
+    }
+}
+
+pub(super) fn adjacency(data: &Dataset) -> Adjacency {
+    data.unit_name().map_or(Adjacency::ReplaceRow, |name| Adjacency::ReplaceUnit(name.into()))
+}
+
+/// One number per unit: the mean over its rows. A unit without rows counts as zero.
+fn unit_means(data: &Dataset, value: impl Fn(usize) -> f64) -> Vec<f64> {
+    let counts = data.sum_by_unit(|_| 1.0);
+    let mut sums = data.sum_by_unit(value);
+    for (sum, count) in sums.iter_mut().zip(&counts) {
+        *sum /= count.max(1.0);
+    }
+    sums
+}

@@ -1,0 +1,130 @@
+//! Private second-moment matrices: a mean over units of positive semi-definite matrices of bounded trace.
+//!
+//! # Guarantee
+//! Two positive semi-definite matrices of trace at most `a` are at most `sqrt(2) a` apart in Frobenius norm (their inner
+//! product is not negative), so replacing one unit moves the mean by at most `sqrt(2) a / n`, plus the bounded error of
+//! summation. The upper triangle with off-diagonal entries times `sqrt 2` has the Frobenius norm as its l2 norm; it is
+//! one Gaussian release.
+
+use super::purse::Purse;
+use crate::data::Dataset;
+use crate::data::design::Design;
+use crate::error::Result;
+use crate::kernels::{summation_error, weighted_gram};
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
+
+/// A released symmetric matrix, and how far noise may have moved its eigenvalues.
+pub(super) struct Moments {
+    pub matrix: DMatrix<f64>,
+    pub spread: f64,
+}
+
+/// The trace allowed to a unit's moment matrix, in units of the squared typical size.
+pub(super) const TRACE: f64 = 1.5;
+
+/// Row weights shortened so that each unit's `sum of weight * x x^T` has trace at most `trace`. `norms` are the rows' l2
+/// norms, rounded up.
+pub(super) fn shortened(
+    data: &Dataset,
+    norms: &[f64],
+    weight: impl Fn(usize) -> f64,
+    trace: f64,
+) -> Vec<f64> {
+    let traces = data.sum_by_unit(|row| weight(row) * norms[row] * norms[row]);
+    // The margin covers the rounding of the trace, of the quotient and of the products.
+    let allowed = trace * (1.0 - 1e-9);
+    (0..norms.len())
+        .map(|row| {
+            let share = (allowed / traces[data.unit_of(row)]).min(1.0);
+            if share > 0.0 { weight(row) * share } else { 0.0 }
+        })
+        .collect()
+}
+
+/// Releases `(1/n) sum_rows weight(row) x x^T`, where each unit's matrix is shortened to a trace of at most `trace`.
+pub(super) fn release(
+    what: &str,
+    data: &Dataset,
+    norms: &[f64],
+    weight: impl Fn(usize) -> f64,
+    trace: f64,
+    purse: &mut Purse<'_>,
+) -> Result<Moments> {
+    let weights = shortened(data, norms, weight, trace);
+    release_gram(what, data.design(), |row| weights[row], trace, data.units(), purse)
+}
+
+/// Releases the weighted gram matrix of a design over `units`, given that each unit's trace is at most `trace`.
+pub(super) fn release_gram(
+    what: &str,
+    design: &Design,
+    weight: impl Fn(usize) -> f64 + Sync,
+    trace: f64,
+    units: usize,
+    purse: &mut Purse<'_>,
+) -> Result<Moments> {
+    let (d, n) = (design.columns(), units as f64);
+    let gram = weighted_gram(design, weight);
+    let root = 2f64.sqrt();
+    let mut packed = Vec::with_capacity(d * (d + 1) / 2);
+    for i in 0..d {
+        for j in i..d {
+            packed.push(gram[i * d + j] / n * if i == j { 1.0 } else { root });
+        }
+    }
+    let error = 4.0 * (summation_error(design.rows()) + 4.0 * f64::EPSILON) * trace;
+    let sensitivity = root * trace / n + error;
+    let noise = purse.noise_per_sensitivity(what) * sensitivity;
+    purse.vector(what, &mut packed, sensitivity)?;
+    let mut matrix = DMatrix::zeros(d, d);
+    let mut entries = packed.into_iter();
+    for i in 0..d {
+        for j in i..d {
+            let x = entries.next().unwrap_or(0.0) / if i == j { 1.0 } else { root };
+            matrix[(i, j)] = x;
+            matrix[(j, i)] = x;
+        }
+    }
+    // The spectral norm of a symmetric Gaussian matrix with off-diagonal deviation noise / sqrt 2.
+    Ok(Moments { matrix, spread: noise * (2.0 * d as f64).sqrt() })
+}
+
+impl Moments {
+    /// The matrix with its eigenvalues lifted to at least `floor`.
+    pub(super) fn lifted(&self, floor: f64) -> DMatrix<f64> {
+        let mut eigen = self.matrix.clone().symmetric_eigen();
+        eigen.eigenvalues.iter_mut().for_each(|e| *e = e.max(floor));
+        eigen.recompose()
+    }
+}
+
+/// Solves with a symmetric matrix made safely positive definite.
+pub(super) struct Conditioner {
+    factor: Cholesky<f64, Dyn>,
+}
+
+impl Conditioner {
+    /// From a matrix whose eigenvalues are uncertain by `lift`.
+    pub(super) fn new(matrix: &DMatrix<f64>, mut lift: f64) -> Self {
+        loop {
+            let mut lifted = matrix.clone();
+            for j in 0..lifted.nrows() {
+                lifted[(j, j)] += lift;
+            }
+            if let Some(factor) = lifted.cholesky() {
+                return Self { factor };
+            }
+            // The matrix is finite, so a large enough lift makes it diagonally dominant.
+            lift *= 2.0;
+        }
+    }
+
+    pub(super) fn apply(&self, vector: Vec<f64>) -> DVector<f64> {
+        self.factor.solve(&DVector::from_vec(vector))
+    }
+
+    /// The inverse itself.
+    pub(super) fn inverse(&self) -> DMatrix<f64> {
+        self.factor.inverse()
+    }
+}

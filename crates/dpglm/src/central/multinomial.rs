@@ -1,0 +1,148 @@
+//! Multinomial (softmax) regression by the same noisy descent as [`super::glm`], all classes at once.
+//!
+//! # Algorithm
+//! As for [`super::glm`], with one linear predictor per class after the first, the bounded score of
+//! [`crate::families::multinomial`], and the preconditioner of the features combined with the curvature among classes at equal
+//! probabilities.
+//!
+//! # Guarantee
+//! As there: replacement of one unit, for every data set. The gradient of a row is the outer product of its score, of l2 norm at
+//! most the cap, and the weighted row, so its norm is at most `cap * weight * norm(row)`.
+
+use super::descent::Descent;
+use super::glm::{AVERAGED, BURN_IN, adjacency, moments_share, push_gradients};
+use super::moments::{self, Conditioner, TRACE};
+use super::prepared::{Prepared, require_shape};
+use super::purse::{Calibration, Planned, Privacy};
+use super::weighting;
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::families::multinomial::{bounded_score, cap};
+use crate::noise::RandomSource;
+use crate::privacy::Certificate;
+
+const MOMENTS: &str = "moments of the features";
+
+/// Private multinomial regression. Responses are class numbers from 0; class 0 is the reference.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Multinomial {
+    classes: usize,
+    intercept: bool,
+    ridge: f64,
+}
+
+/// A fitted multinomial model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MultinomialFit {
+    /// For each class after the first, one coefficient per column of the design.
+    pub coefficients: Vec<Vec<f64>>,
+    /// What left, and what it cost.
+    pub certificate: Certificate,
+}
+
+impl Multinomial {
+    /// A model of this many classes, whose names and order are public.
+    pub fn new(classes: usize) -> Result<Self> {
+        if !(2..=1000).contains(&classes) {
+            return Err(Error::OutOfRange {
+                parameter: "number of classes",
+                range: "from 2 to 1000",
+                value: classes.to_string(),
+                remedy: "declare the response's levels",
+            });
+        }
+        Ok(Self { classes, intercept: false, ridge: 0.0 })
+    }
+
+    /// The design's first column is constant 1.
+    pub fn with_intercept(mut self) -> Self {
+        self.intercept = true;
+        self
+    }
+
+    /// Adds `ridge/2 * norm(coefficients)^2` to the mean loss (intercepts are not penalised).
+    pub fn ridge(mut self, ridge: f64) -> Result<Self> {
+        if !(ridge.is_finite() && ridge >= 0.0) {
+            return Err(Error::OutOfRange {
+                parameter: "ridge",
+                range: "a finite number of at least 0",
+                value: ridge.to_string(),
+                remedy: "0 means no penalty",
+            });
+        }
+        self.ridge = ridge;
+        Ok(self)
+    }
+
+    /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
+    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
+        require_shape(columns, units)?;
+        let share = moments_share(columns, units, privacy).clamp(0.01, 0.10);
+        let mut plan = vec![weighting::planned(), Planned::gaussian(MOMENTS, share, 1)];
+        push_gradients(&mut plan);
+        let calibration = Calibration::new(plan, privacy)?;
+        Ok(Prepared { model: self.clone(), columns, units, calibration })
+    }
+
+    /// Prepares and fits.
+    pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<MultinomialFit> {
+        self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
+    }
+}
+
+impl Prepared<Multinomial> {
+    /// Fits the model.
+    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<MultinomialFit> {
+        self.fit_reporting(data, rng, &mut |_, _| {})
+    }
+
+    /// Fits the model and calls `progress(done, of)` after every step. The number of steps is public.
+    pub fn fit_reporting(
+        &self,
+        data: &Dataset,
+        rng: &mut RandomSource,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<MultinomialFit> {
+        self.require_shape_of(data)?;
+        let classes = self.model.classes;
+        let (d, outputs) = (data.design().columns(), classes - 1);
+        let mut purse = self.calibration.open(rng);
+        // A label outside its domain counts as the reference class.
+        let admit = |y: f64| if y >= 0.0 && y < classes as f64 { y as usize } else { 0 };
+        let response: Vec<usize> = data.response().iter().map(|&y| admit(y)).collect();
+
+        let weighting = weighting::release(data, &mut purse)?;
+        let trace = TRACE * weighting.size * weighting.size;
+        let weight = |row: usize| weighting.weights[row];
+        let features = moments::release(MOMENTS, data, &weighting.norms, weight, trace, &mut purse)?;
+        let conditioner = Conditioner::new(&features.matrix, features.spread.max(1e-9 * trace / d as f64));
+        let descent = Descent {
+            data,
+            weights: &weighting.weights,
+            size: weighting.size,
+            outputs,
+            conditioner: &conditioner,
+            ridge: self.model.ridge,
+            intercept: self.model.intercept,
+            limit: 60.0 * (outputs as f64).sqrt() / weighting.size,
+        };
+        let mut iterate = vec![0.0; outputs * d];
+        let mut average = Vec::new();
+        let mut done = 0;
+        for phase in [BURN_IN, AVERAGED] {
+            let score = |row: usize, u: &[f64], out: &mut [f64]| bounded_score(u, response[row], out);
+            average = descent.run(phase, &mut iterate, cap(classes), score, &mut purse, &mut || {
+                done += 1;
+                progress(done, BURN_IN.steps + AVERAGED.steps);
+            })?;
+        }
+        let certificate = purse
+            .close(adjacency(data))
+            .enforcing("the rows of a unit are weighted so that their l2 norms sum to at most the released typical size")
+            .enforcing("each row's score is bounded");
+        Ok(MultinomialFit {
+            coefficients: average.chunks_exact(d).map(<[f64]>::to_vec).collect(),
+            certificate,
+        })
+    }
+}

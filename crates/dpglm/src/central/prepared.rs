@@ -1,0 +1,49 @@
+//! A model with its noise calibrated for a shape of data and a budget, before any data is seen.
+
+use super::purse::Calibration;
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::privacy::Event;
+
+/// A model ready to fit data of one shape, as often as wanted; every fit spends the whole budget again.
+#[derive(Debug, Clone)]
+pub struct Prepared<M> {
+    pub(super) model: M,
+    pub(super) columns: usize,
+    pub(super) units: usize,
+    pub(super) calibration: Calibration,
+}
+
+impl<M: Clone> Prepared<M> {
+    /// What a fit will release, with sensitivities in units of their own: known before the data is opened.
+    pub fn events(&self) -> Result<Vec<Event>> {
+        self.calibration.events()
+    }
+
+    /// The same with its noise multiplied by `share` under an unchanged claim: a broken twin for audits.
+    pub(crate) fn with_noise_share(&self, share: f64) -> Self {
+        Self { calibration: self.calibration.clone().with_noise_share(share), ..self.clone() }
+    }
+
+    /// Refuses data of another shape than prepared for. Shapes are public.
+    pub(super) fn require_shape_of(&self, data: &Dataset) -> Result<()> {
+        let (columns, units) = (data.design().columns(), data.units());
+        if (columns, units) == (self.columns, self.units) {
+            return Ok(());
+        }
+        Err(Error::Conflict(format!(
+            "prepared for {} columns and {} units, got {columns} and {units}: prepare anew",
+            self.columns, self.units
+        )))
+    }
+}
+
+/// Refuses a shape that no model can be fitted to.
+pub(super) fn require_shape(columns: usize, units: usize) -> Result<()> {
+    if columns == 0 || units < 2 {
+        return Err(Error::Conflict(format!(
+            "{columns} columns and {units} rows or units: a fit needs at least 1 and 2"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! One budget, many releases: each release draws a planned share, and nothing leaves outside the purse.
+//!
+//! # Algorithm
+//! A plan lists every release with its share of the budget (shares are of `rho`: a Gaussian of share f has
+//! `mu^2 = f mu_total^2`, a selection the bounded range that gives the same rho). The accountant calibrates one noise
+//! multiplier for the whole plan and computes the guarantee, before any data is seen. While the estimator runs, a release
+//! that was not planned is refused, and so is one whose noise is less than planned.
+
+use crate::accounting::{Guarantee, account, calibrate, curve};
+use crate::error::{Error, Result};
+use crate::mechanisms::{Candidates, GaussianVector, PrivateQuantile};
+use crate::noise::RandomSource;
+use crate::privacy::{Adjacency, Budget, Certificate, Event, Noise};
+
+/// The privacy asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Privacy {
+    /// An (epsilon, delta) budget for everything that leaves.
+    Budget(Budget),
+    /// No privacy: the same planned algorithm with no noise, to see what privacy costs.
+    None,
+}
+
+/// One line of a plan: `count` releases of one kind that share `share` of the budget.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Planned {
+    pub what: &'static str,
+    kind: Kind,
+    pub share: f64,
+    count: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Gaussian,
+    Selection,
+}
+
+impl Planned {
+    pub(crate) fn gaussian(what: &'static str, share: f64, count: u64) -> Self {
+        Self { what, kind: Kind::Gaussian, share, count }
+    }
+
+    pub(crate) fn selection(what: &'static str, share: f64, count: u64) -> Self {
+        Self { what, kind: Kind::Selection, share, count }
+    }
+
+    /// The noise of each release per unit of sensitivity.
+    fn noise(&self, multiplier: f64) -> f64 {
+        multiplier / (self.share / self.count as f64).sqrt()
+    }
+
+    fn event(&self, multiplier: f64) -> Result<Event> {
+        let noise = self.noise(multiplier);
+        let noise = match self.kind {
+            Kind::Gaussian => Noise::Gaussian { sensitivity: 1.0, sigma: noise },
+            Kind::Selection => Noise::Selection { sensitivity: 1.0, scale: noise },
+        };
+        Event::new(self.what, noise, self.count)
+    }
+}
+
+/// A plan with the noise that makes it meet its budget, and what it guarantees.
+#[derive(Debug, Clone)]
+pub(crate) struct Calibration {
+    plan: Vec<Planned>,
+    promise: Option<Promise>,
+}
+
+#[derive(Debug, Clone)]
+struct Promise {
+    /// Noise per unit of sensitivity at share 1.
+    multiplier: f64,
+    guarantee: Guarantee,
+    curve: Vec<(f64, f64)>,
+}
+
+impl Calibration {
+    /// Calibrates a plan. Looks at public quantities only.
+    pub(crate) fn new(plan: Vec<Planned>, privacy: Privacy) -> Result<Self> {
+        let promise = match privacy {
+            Privacy::None => None,
+            Privacy::Budget(budget) => Some(promise(&plan, budget)?),
+        };
+        Ok(Self { plan, promise })
+    }
+
+    /// The same plan with its noise multiplied by `share` under an unchanged claim. A broken twin for audits.
+    pub(crate) fn with_noise_share(mut self, share: f64) -> Self {
+        if let Some(promise) = &mut self.promise {
+            promise.multiplier *= share;
+        }
+        self
+    }
+
+    /// The planned events, with sensitivities in units of their own; empty without privacy.
+    pub(crate) fn events(&self) -> Result<Vec<Event>> {
+        self.promise.iter().flat_map(|p| self.plan.iter().map(|line| line.event(p.multiplier))).collect()
+    }
+
+    /// A purse to spend the plan from, once.
+    pub(crate) fn open<'a>(&'a self, rng: &'a mut RandomSource) -> Purse<'a> {
+        Purse {
+            calibration: self,
+            left: self.plan.iter().map(|p| p.count).collect(),
+            events: Vec::new(),
+            rng,
+        }
+    }
+
+    /// The noise of a planned release per unit of sensitivity; zero without privacy.
+    pub(crate) fn noise_per_sensitivity(&self, what: &str) -> f64 {
+        let planned = self.plan.iter().find(|p| p.what == what);
+        self.promise.as_ref().zip(planned).map_or(0.0, |(p, line)| line.noise(p.multiplier))
+    }
+}
+
+fn promise(plan: &[Planned], budget: Budget) -> Result<Promise> {
+    let template: Vec<Event> = plan.iter().map(|p| p.event(1.0)).collect::<Result<_>>()?;
+    let calibrated = calibrate(&template, &[], budget)?;
+    let (before, after) = (noise_to_sensitivity(&template), noise_to_sensitivity(&calibrated));
+    // Given away: the rounding of sensitivities on the way from plan to release.
+    let multiplier = after / before * (1.0 + 1e-9);
+    let events: Vec<Event> = plan.iter().map(|p| p.event(multiplier)).collect::<Result<_>>()?;
+    Ok(Promise { multiplier, guarantee: account(&events, budget.delta())?, curve: curve(&events)? })
+}
+
+/// The first event's noise relative to its sensitivity.
+fn noise_to_sensitivity(events: &[Event]) -> f64 {
+    events.first().map_or(1.0, |e| 1.0 / e.noise().intensity())
+}
+
+/// A calibrated plan being spent.
+pub(crate) struct Purse<'a> {
+    calibration: &'a Calibration,
+    left: Vec<u64>,
+    events: Vec<Event>,
+    rng: &'a mut RandomSource,
+}
+
+impl Purse<'_> {
+    /// The noise of a planned release per unit of sensitivity; zero without privacy.
+    pub(crate) fn noise_per_sensitivity(&self, what: &str) -> f64 {
+        self.calibration.noise_per_sensitivity(what)
+    }
+
+    /// Takes one planned release out of the plan and gives its noise per unit of sensitivity; `None` without privacy.
+    fn take(&mut self, what: &str, kind: Kind) -> Result<Option<f64>> {
+        let place = self.calibration.plan.iter().position(|p| p.what == what && p.kind == kind);
+        let Some((place, left)) =
+            place.and_then(|i| Some((i, self.left.get_mut(i).filter(|left| **left > 0)?)))
+        else {
+            return Err(Error::Conflict(format!(
+                "the release of the {what} was not planned, so nothing pays for it"
+            )));
+        };
+        *left -= 1;
+        Ok(self.calibration.promise.as_ref().map(|p| self.calibration.plan[place].noise(p.multiplier)))
+    }
+
+    /// Notes what left, after checking that its noise is no less than planned.
+    fn record(&mut self, what: &str, noise: Noise, planned: f64) -> Result<()> {
+        let allowed = match noise {
+            Noise::Selection { .. } => 2.0 / planned,
+            _ => 1.0 / planned,
+        };
+        if noise.intensity() > allowed * (1.0 + 1e-12) {
+            return Err(Error::Conflict(format!(
+                "the release of the {what} has less noise than planned: nothing is released"
+            )));
+        }
+        let count = match self.events.last() {
+            Some(last) if last.release() == what && last.noise() == noise => {
+                let count = last.count() + 1;
+                self.events.pop();
+                count
+            }
+            _ => 1,
+        };
+        self.events.push(Event::new(what, noise, count)?);
+        Ok(())
+    }
+
+    /// Releases a vector of the given l2 sensitivity, in place.
+    pub(crate) fn vector(&mut self, what: &str, values: &mut Vec<f64>, sensitivity: f64) -> Result<()> {
+        let Some(noise) = self.take(what, Kind::Gaussian)? else { return Ok(()) };
+        // The grid enlarges the event's sensitivity by a part in 2^24 at most; the noise is raised to match.
+        let mechanism =
+            GaussianVector::new(sensitivity, sensitivity * noise * (1.0 + 2f64.powi(-23)), values.len())?;
+        let release = mechanism.release(values, self.rng)?;
+        *values = release.value;
+        release.events.iter().try_for_each(|event| self.record(what, event.noise(), noise))
+    }
+
+    /// Releases a quantile of numbers of which there is one per unit.
+    pub(crate) fn quantile(
+        &mut self,
+        what: &str,
+        values: &[f64],
+        candidates: Candidates,
+        q: f64,
+    ) -> Result<f64> {
+        let Some(scale) = self.take(what, Kind::Selection)? else {
+            // Without privacy: the same candidates, no noise to speak of.
+            let mut exact = PrivateQuantile::new(candidates, q, 1e-9)?;
+            return Ok(exact.release(values, &mut RandomSource::insecure_seeded(0))?.value);
+        };
+        let release = PrivateQuantile::new(candidates, q, scale)?.release(values, self.rng)?;
+        release.events.iter().try_for_each(|event| self.record(what, event.noise(), scale))?;
+        Ok(release.value)
+    }
+
+    /// The certificate for everything that left, under the guarantee of the whole plan.
+    pub(crate) fn close(self, adjacency: Adjacency) -> Certificate {
+        match &self.calibration.promise {
+            None => Certificate::without_promise(
+                adjacency,
+                Vec::new(),
+                "no noise was added (epsilon is infinite)",
+            ),
+            Some(promise) => {
+                Certificate::accounted(adjacency, self.events, promise.guarantee, promise.curve.clone())
+                    .drawn_from(self.rng)
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The exact optimum, without privacy: what scikit-learn or statsmodels would give.
+//!
+//! # Algorithm
+//! Newton's method on the mean negative log-likelihood (plus `ridge/2 * norm^2`, intercept excluded), halving the step while
+//! the loss does not fall.
+//!
+//! # Guarantee
+//! None: the certificate says so.
+
+use super::glm::{Fit, add_ridge, adjacency};
+use super::multinomial::MultinomialFit;
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::families::Family;
+use crate::families::multinomial::probabilities;
+use crate::kernels::{fused_pass, fused_pass_multi, predict, weighted_gram};
+use crate::privacy::Certificate;
+use nalgebra::{DMatrix, DVector};
+
+const ITERATIONS: usize = 100;
+const REASON: &str = "the exact optimum was asked for (no noise)";
+
+/// The exact optimum of a model with one linear predictor. `intercept` says that the first column is constant.
+pub fn glm(family: &Family, data: &Dataset, ridge: f64, intercept: bool) -> Result<Fit> {
+    let (design, n) = (data.design(), data.design().rows() as f64);
+    let d = design.columns();
+    let response: Vec<f64> = data.response().iter().map(|&y| family.admit(y)).collect();
+    let loss = |beta: &[f64]| {
+        let mut u = vec![0.0; response.len()];
+        predict(design, beta, &mut u);
+        let sum: f64 =
+            (0..u.len()).map(|i| data.weight(i) * family.deviance(u[i] + data.offset(i), response[i])).sum();
+        0.5 * sum / n + penalty(beta, ridge, intercept, d)
+    };
+    let derivatives = |beta: &[f64]| {
+        let mut gradient = vec![0.0; d];
+        let residual = |i: usize, u: f64| data.weight(i) * (family.mean(u + data.offset(i)) - response[i]);
+        fused_pass(design, beta, residual, &mut gradient);
+        let mut u = vec![0.0; response.len()];
+        predict(design, beta, &mut u);
+        let gram = weighted_gram(design, |i| data.weight(i) * family.mean_slope(u[i] + data.offset(i)));
+        let mut hessian = DMatrix::from_row_slice(d, d, &gram) / n;
+        add_ridge(&mut hessian, ridge, intercept);
+        for (j, g) in gradient.iter_mut().enumerate() {
+            *g = *g / n + if intercept && j == 0 { 0.0 } else { ridge * beta[j] };
+        }
+        (DVector::from_vec(gradient), hessian)
+    };
+    let coefficients = newton(vec![0.0; d], loss, derivatives)?;
+    let certificate = Certificate::without_promise(adjacency(data), Vec::new(), REASON);
+    Ok(Fit { coefficients, intervals: None, covariance: None, certificate })
+}
+
+/// The exact optimum of a multinomial model, class 0 as reference.
+pub fn multinomial(classes: usize, data: &Dataset, ridge: f64, intercept: bool) -> Result<MultinomialFit> {
+    let (design, n) = (data.design(), data.design().rows() as f64);
+    let (d, outputs) = (design.columns(), classes - 1);
+    let response: Vec<usize> = data.response().iter().map(|&y| y as usize).collect();
+    let class_probabilities = |beta: &[f64]| -> Vec<Vec<f64>> {
+        let predictors: Vec<Vec<f64>> = beta
+            .chunks_exact(d)
+            .map(|b| {
+                let mut u = vec![0.0; response.len()];
+                predict(design, b, &mut u);
+                u
+            })
+            .collect();
+        let mut at = vec![0.0; outputs];
+        (0..response.len())
+            .map(|i| {
+                at.iter_mut().zip(&predictors).for_each(|(a, u)| *a = u[i]);
+                let mut p = vec![0.0; outputs + 1];
+                p[0] = probabilities(&at, &mut p[1..]);
+                p
+            })
+            .collect()
+    };
+    let loss = |beta: &[f64]| {
+        let p = class_probabilities(beta);
+        let sum: f64 =
+            p.iter().zip(&response).enumerate().map(|(i, (p, &y))| -data.weight(i) * p[y].ln()).sum();
+        sum / n + penalty(beta, ridge, intercept, d)
+    };
+    let derivatives = |beta: &[f64]| {
+        let mut gradient = vec![0.0; outputs * d];
+        let residual = |i: usize, u: &[f64], out: &mut [f64]| {
+            probabilities(u, out);
+            for (k, r) in out.iter_mut().enumerate() {
+                *r = data.weight(i) * (*r - f64::from(u8::from(response[i] == k + 1)));
+            }
+        };
+        fused_pass_multi(design, outputs, beta, residual, &mut gradient);
+        let p = class_probabilities(beta);
+        let mut hessian = DMatrix::zeros(outputs * d, outputs * d);
+        for k in 0..outputs {
+            for l in k..outputs {
+                let same = f64::from(u8::from(k == l));
+                let gram = weighted_gram(design, |i| data.weight(i) * p[i][k + 1] * (same - p[i][l + 1]));
+                let block = DMatrix::from_row_slice(d, d, &gram) / n;
+                hessian.view_mut((k * d, l * d), (d, d)).copy_from(&block);
+                hessian.view_mut((l * d, k * d), (d, d)).copy_from(&block.transpose());
+            }
+        }
+        for (j, g) in gradient.iter_mut().enumerate() {
+            let free = intercept && j % d == 0;
+            *g = *g / n + if free { 0.0 } else { ridge * beta[j] };
+            hessian[(j, j)] += if free { 0.0 } else { ridge };
+        }
+        (DVector::from_vec(gradient), hessian)
+    };
+    let coefficients = newton(vec![0.0; outputs * d], loss, derivatives)?;
+    let certificate = Certificate::without_promise(adjacency(data), Vec::new(), REASON);
+    Ok(MultinomialFit {
+        coefficients: coefficients.chunks_exact(d).map(<[f64]>::to_vec).collect(),
+        certificate,
+    })
+}
+
+fn penalty(beta: &[f64], ridge: f64, intercept: bool, columns: usize) -> f64 {
+    let free = |j: usize| intercept && j.is_multiple_of(columns);
+    0.5 * ridge * beta.iter().enumerate().filter(|(j, _)| !free(*j)).map(|(_, b)| b * b).sum::<f64>()
+}
+
+fn newton(
+    mut beta: Vec<f64>,
+    loss: impl Fn(&[f64]) -> f64,
+    derivatives: impl Fn(&[f64]) -> (DVector<f64>, DMatrix<f64>),
+) -> Result<Vec<f64>> {
+    let mut best = loss(&beta);
+    for _ in 0..ITERATIONS {
+        let (gradient, mut hessian) = derivatives(&beta);
+        if gradient.amax() < 1e-11 {
+            return Ok(beta);
+        }
+        // A singular matrix means columns that repeat each other; the least lift picks one of the optima.
+        let lift = 1e-12 * hessian.trace().abs().max(f64::MIN_POSITIVE) / beta.len() as f64;
+        for j in 0..beta.len() {
+            hessian[(j, j)] += lift;
+        }
+        let Some(factor) = hessian.cholesky() else { break };
+        let step = factor.solve(&gradient);
+        let mut length = 1.0;
+        loop {
+            let trial: Vec<f64> = beta.iter().zip(step.iter()).map(|(b, s)| b - length * s).collect();
+            let value = loss(&trial);
+            if value <= best + 1e-15 * best.abs() {
+                (beta, best) = (trial, value);
+                break;
+            }
+            length *= 0.5;
+            if length < 1e-10 {
+                // No digit of the loss is left to gain.
+                return Ok(beta);
+            }
+        }
+    }
+    Err(Error::Conflict(
+        "the exact optimum does not exist or cannot be reached (a feature may separate the classes): add a ridge".into(),
+    ))
+}

@@ -1,0 +1,140 @@
+//! Private rows with their public frame: design, response, and who counts as one person.
+
+use super::Design;
+use crate::error::{Error, Result};
+use crate::kernels::squared_row_norms;
+
+/// A design with its response, and optionally weights, offsets and units.
+#[derive(Clone)]
+pub struct Dataset {
+    design: Design,
+    response: Vec<f64>,
+    weights: Option<Vec<f64>>,
+    offsets: Option<Vec<f64>>,
+    units: Option<Units>,
+}
+
+/// Which rows belong to one unit of privacy.
+#[derive(Clone)]
+struct Units {
+    /// The unit of each row.
+    of_row: Vec<u32>,
+    count: usize,
+    /// What a unit is, for the certificate.
+    name: String,
+}
+
+impl Dataset {
+    /// Rows with their responses; each row is a person of its own.
+    pub fn new(design: Design, response: Vec<f64>) -> Result<Self> {
+        require_rows("response", design.rows(), response.len())?;
+        Ok(Self { design, response, weights: None, offsets: None, units: None })
+    }
+
+    /// With a weight of 0 or 1 per row: rows of weight zero stay counted and contribute nothing.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self> {
+        require_rows("weights", self.design.rows(), weights.len())?;
+        self.weights = Some(weights.into_iter().map(|w| f64::from(u8::from(w > 0.0))).collect());
+        Ok(self)
+    }
+
+    /// With an exposure per row, whose logarithm is added to the linear predictor. Measure exposures in units of their
+    /// public maximum: the planner expects them in (0, 1]. A non-positive exposure is a bad cell: its row counts as one
+    /// of exposure `fill`.
+    pub fn with_exposures(mut self, exposures: &[f64], fill: f64) -> Result<Self> {
+        require_rows("exposures", self.design.rows(), exposures.len())?;
+        crate::error::require_positive("exposure fill", fill, "a public value for rows of bad exposure")?;
+        let admit = |e: f64| if e.is_finite() && e > 0.0 { e.clamp(1e-15, 1e15) } else { fill };
+        self.offsets = Some(exposures.iter().map(|&e| admit(e).ln()).collect());
+        Ok(self)
+    }
+
+    /// With the unit of each row, numbered from 0 below `count`; `name` says what a unit is ("patient").
+    pub fn with_units(mut self, of_row: Vec<u32>, count: usize, name: impl Into<String>) -> Result<Self> {
+        require_rows("units", self.design.rows(), of_row.len())?;
+        if of_row.iter().any(|&u| u as usize >= count) {
+            return Err(Error::Conflict(format!(
+                "units are numbered from 0 below {count}: number them anew"
+            )));
+        }
+        self.units = Some(Units { of_row, count, name: name.into() });
+        Ok(self)
+    }
+
+    /// The features.
+    pub fn design(&self) -> &Design {
+        &self.design
+    }
+
+    /// The responses.
+    pub fn response(&self) -> &[f64] {
+        &self.response
+    }
+
+    /// The number of units: people, or rows where each row is a person. Public.
+    pub fn units(&self) -> usize {
+        self.units.as_ref().map_or(self.design.rows(), |u| u.count)
+    }
+
+    /// What a unit is called, if rows are not units.
+    pub fn unit_name(&self) -> Option<&str> {
+        self.units.as_ref().map(|u| u.name.as_str())
+    }
+
+    pub(crate) fn weight(&self, row: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |w| w[row])
+    }
+
+    pub(crate) fn offset(&self, row: usize) -> f64 {
+        self.offsets.as_ref().map_or(0.0, |o| o[row])
+    }
+
+    pub(crate) fn unit_of(&self, row: usize) -> usize {
+        self.units.as_ref().map_or(row, |u| u.of_row[row] as usize)
+    }
+
+    /// The sum over each unit's rows of `value(row)`.
+    pub(crate) fn sum_by_unit(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
+        let mut sums = vec![0.0; self.units()];
+        for row in 0..self.design.rows() {
+            sums[self.unit_of(row)] += value(row);
+        }
+        sums
+    }
+
+    /// The sum over each unit's rows of `value(row) * row`, as a design with one row per unit.
+    pub(crate) fn score_sums(&self, value: impl Fn(usize) -> f64) -> Result<Design> {
+        let d = self.design.columns();
+        let mut sums = vec![0.0; self.units() * d];
+        for row in 0..self.design.rows() {
+            let (weight, unit) = (value(row), self.unit_of(row));
+            for (sum, x) in sums[unit * d..][..d].iter_mut().zip(self.design.row(row)) {
+                *sum += weight * x;
+            }
+        }
+        Design::from_f64(self.units(), d, sums)
+    }
+
+    /// The l2 norm of each row times its weight, rounded up.
+    pub(crate) fn row_norms(&self) -> Vec<f64> {
+        let mut norms = squared_row_norms(&self.design);
+        for (row, norm) in norms.iter_mut().enumerate() {
+            *norm = norm.sqrt().next_up() * self.weight(row);
+        }
+        norms
+    }
+}
+
+impl std::fmt::Debug for Dataset {
+    /// Shape only: rows are private.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Dataset({:?}, {} units)", self.design, self.units())
+    }
+}
+
+fn require_rows(what: &str, rows: usize, got: usize) -> Result<()> {
+    if rows == got {
+        return Ok(());
+    }
+    Err(Error::Conflict(format!("{got} {what} for {rows} rows: there must be one per row")))
+}

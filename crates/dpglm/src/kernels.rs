@@ -1,0 +1,174 @@
+//! The passes over the rows: all of the time of a fit is spent here.
+//!
+//! A gradient of a generalized linear model is `sum_i r_i x_i` with `r_i = residual(i, x_i . b)`. [`fused_pass`] reads
+//! every row once: it computes the inner product, asks for the residual, and adds the row to the gradient while its
+//! entries are still in the cache. All arithmetic is in `f64`, whatever the storage.
+//!
+//! The result depends on the shape and the data alone. How the rows are cut does not depend on the number of cores,
+//! partial sums are combined in a fixed order, and every instruction set with a fused multiply-add performs the same
+//! operations.
+//!
+//! # Rounding
+//! With `u = 2^-53` and `gamma_k = k u / (1 - k u)` (Higham, *Accuracy and Stability of Numerical Algorithms*, §3.1):
+//! a term that meets at most `k` roundings is off by at most `gamma_k` times its size. One coordinate of the gradient:
+//!
+//! 1. Eight rows are summed first, each product fused with its addition or rounded before it: a term meets 8 roundings.
+//!    Such sums, and the up to 7 rows that fill no group of eight, are added up over a *block* of at most 256 rows, the
+//!    first addition being to zero: at most `31 + 7 - 1` more. A block's sum therefore meets `D = min(rows, 45)`
+//!    roundings and is off by at most `gamma_D` times the sum of the absolute values of its terms.
+//! 2. Block sums join a compensated total `(high, low)`: TwoSum adds to `high` and gives exactly what that rounding
+//!    lost, which goes to `low`. The at most 64 pieces of the rows join each other in the same way. There are fewer
+//!    than `M = rows / 256 + 200` additions to `low`. Each loses at most `u` times the running sum, so the lost parts add up to at most
+//!    `gamma_M` times the sum of absolute values, and adding *them* errs by at most `gamma_M^2` times it (Ogita, Rump
+//!    and Oishi, *Accurate sum and dot product*, 2005, Proposition 4.5).
+//! 3. The final `high + low` rounds once: `u`.
+//!
+//! Together `gamma_D + (1 + gamma_D)(u + gamma_M^2) < (D + 2) u + 2 (M u)^2`, which [`summation_error`] returns. It is at
+//! most 47 `u`, about `5.3e-15`, up to a hundred billion rows. Products below the normal range add at most `2^-1074` a row.
+//! Nothing overflows as long as the sum of the absolute values of the terms does not.
+//!
+//! What is bounded is the *sum*. The linear predictor carries an error of its own, but it only moves the residual, and
+//! whoever supplies the residual clips it afterwards.
+
+mod fused;
+mod gram;
+mod lanes;
+mod parallel;
+mod rows;
+
+use crate::data::design::{Design, Storage};
+use lanes::Level;
+
+/// Half the distance from 1 to the next double.
+const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
+/// The most roundings a term meets inside a block of rows (step 1 of the module's argument).
+const BLOCK_ROUNDINGS: usize = rows::STRIP + (fused::BLOCK / rows::STRIP - 1) + (rows::STRIP - 1) - 1;
+
+/// The gradient `gradient[j] = sum_i residual(i, x_i . coefficients) x_ij`, in one read of the design.
+///
+/// `residual` is called once for every row, on any thread. It receives an infinite or undefined predictor where the
+/// inner product overflows; if it returns one, so does the gradient.
+///
+/// # Panics
+/// If `coefficients` or `gradient` do not have one entry a column.
+pub fn fused_pass(
+    design: &Design,
+    coefficients: &[f64],
+    residual: impl Fn(usize, f64) -> f64 + Sync,
+    gradient: &mut [f64],
+) {
+    fused_pass_multi(design, 1, coefficients, |i, u, r| r[0] = residual(i, u[0]), gradient);
+}
+
+/// [`fused_pass`] for several linear predictors a row.
+///
+/// `coefficients` and `gradient` hold `outputs` vectors of one entry a column, one after the other. `residual` receives
+/// the row's `outputs` predictors and must set all of its `outputs` residuals.
+///
+/// # Panics
+/// If `coefficients` or `gradient` do not have `outputs` entries a column.
+pub fn fused_pass_multi(
+    design: &Design,
+    outputs: usize,
+    coefficients: &[f64],
+    residual: impl Fn(usize, &[f64], &mut [f64]) + Sync,
+    gradient: &mut [f64],
+) {
+    fused_pass_at(Level::best(), design, outputs, coefficients, &residual, gradient);
+}
+
+fn fused_pass_at(
+    level: Level,
+    design: &Design,
+    outputs: usize,
+    coefficients: &[f64],
+    residual: &(impl Fn(usize, &[f64], &mut [f64]) + Sync),
+    gradient: &mut [f64],
+) {
+    let columns = design.columns();
+    assert_eq!(coefficients.len(), outputs * columns, "coefficients: one for each output and column");
+    assert_eq!(gradient.len(), outputs * columns, "gradient: one entry for each output and column");
+    if outputs == 0 {
+        return;
+    }
+    match design.storage() {
+        Storage::F64(x) => fused::fused(level, x, columns, outputs, coefficients, residual, gradient),
+        Storage::F32(x) => fused::fused(level, x, columns, outputs, coefficients, residual, gradient),
+    }
+}
+
+/// The linear predictors `out[i] = x_i . coefficients`.
+///
+/// # Panics
+/// If `coefficients` does not have one entry a column, or `out` one a row.
+pub fn predict(design: &Design, coefficients: &[f64], out: &mut [f64]) {
+    assert_eq!(coefficients.len(), design.columns(), "coefficients: one for each column");
+    assert_eq!(out.len(), design.rows(), "out: one entry for each row");
+    match design.storage() {
+        Storage::F64(x) => fused::predict(Level::best(), x, design.columns(), coefficients, out),
+        Storage::F32(x) => fused::predict(Level::best(), x, design.columns(), coefficients, out),
+    }
+}
+
+/// The squared l2 norms of the rows, never below the true value; exactly zero for a row of zeros.
+pub fn squared_row_norms(design: &Design) -> Vec<f64> {
+    squared_row_norms_at(Level::best(), design)
+}
+
+fn squared_row_norms_at(level: Level, design: &Design) -> Vec<f64> {
+    let columns = design.columns();
+    let mut out = vec![0.0; design.rows()];
+    match design.storage() {
+        Storage::F64(x) => fused::squares(level, x, columns, &mut out),
+        Storage::F32(x) => fused::squares(level, x, columns, &mut out),
+    }
+    // Each of k roundings loses at most u. Twice that, and some more, covers the two of the correction itself.
+    let upward = 1.0 + (rows::square_roundings(columns) + 4) as f64 * f64::EPSILON;
+    for (i, norm) in out.iter_mut().enumerate() {
+        *norm *= upward;
+        // Below this, squares that left the normal range may be missing: at most 2^-1074 a column.
+        if *norm < 1e-270 && design.row(i).any(|x| x != 0.0) {
+            *norm += f64::MIN_POSITIVE;
+        }
+    }
+    out
+}
+
+/// The symmetric matrix `sum_i weight(i) x_i x_i^T`, columns x columns, row-major.
+///
+/// `weight` may be called several times for a row, on any thread, and must always give the same answer.
+pub fn weighted_gram(design: &Design, weight: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
+    weighted_gram_at(Level::best(), design, &weight)
+}
+
+fn weighted_gram_at(level: Level, design: &Design, weight: &(impl Fn(usize) -> f64 + Sync)) -> Vec<f64> {
+    match design.storage() {
+        Storage::F64(x) => gram::gram(level, x, design.columns(), weight),
+        Storage::F32(x) => gram::gram(level, x, design.columns(), weight),
+    }
+}
+
+/// A bound on the rounding error of a gradient over `rows` rows.
+///
+/// Every coordinate of a [`fused_pass`] is within `summation_error(rows) * sum_i |r_i x_ij|` of the exact sum of the
+/// products of the residuals returned and the entries stored. So in l2 norm it is within
+/// `summation_error(rows) * rows * C` if `|r_i| norm(x_i) <= C` for every row. The module's docs have the argument.
+pub fn summation_error(rows: usize) -> f64 {
+    rounding_bound(rows, BLOCK_ROUNDINGS)
+}
+
+/// The same for [`weighted_gram`]: every entry is within `gram_error(rows) * sum_i |w_i x_ij x_ik|` of the exact sum.
+///
+/// A block has 256 rows there, summed one by one, and the weight is multiplied in first.
+pub fn gram_error(rows: usize) -> f64 {
+    rounding_bound(rows, gram::BLOCK) + UNIT_ROUNDOFF
+}
+
+fn rounding_bound(rows: usize, most_in_block: usize) -> f64 {
+    let steps = rows as f64 / fused::BLOCK as f64 + 200.0;
+    let second_order = steps * UNIT_ROUNDOFF;
+    (rows.min(most_in_block) + 2) as f64 * UNIT_ROUNDOFF + 2.0 * second_order * second_order
+}
+
+#[cfg(test)]
+mod tests;

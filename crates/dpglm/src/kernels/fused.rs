@@ -1,0 +1,188 @@
+//! Inner products, residuals and the gradient in one read of the rows.
+
+use super::lanes::{Entry, Kernel, LANES, Lanes, Level};
+use super::parallel;
+use super::rows::{STRIP, add_rows, dot_rows, padded, square_row, unpad};
+
+/// Rows summed in plain double precision before their sum joins the compensated total.
+pub(super) const BLOCK: usize = 256;
+
+/// One vector of the compensated total: the rounded sum and what rounding has lost so far.
+type Total = [[f64; LANES]; 2];
+
+/// `gradient = sum_i residual_i x_i^T` for `outputs` residuals a row.
+pub(super) fn fused<T: Entry, F: Fn(usize, &[f64], &mut [f64]) + Sync>(
+    level: Level,
+    entries: &[T],
+    columns: usize,
+    outputs: usize,
+    coefficients: &[f64],
+    residual: &F,
+    gradient: &mut [f64],
+) {
+    let coefficients: Vec<_> = coefficients.chunks_exact(columns).flat_map(padded).collect();
+    let step = parallel::rows_per_piece(entries.len() / columns, columns);
+    let pieces = entries.chunks(step * columns);
+    let mut totals = vec![Total::default(); pieces.len() * coefficients.len()];
+    let work = pieces.zip(totals.chunks_exact_mut(coefficients.len())).enumerate();
+    parallel::for_each(work, |(piece, (entries, totals))| {
+        let first_row = piece * step;
+        level.run(Fused {
+            first_row,
+            entries,
+            columns,
+            outputs,
+            coefficients: &coefficients,
+            residual,
+            totals,
+        });
+    });
+    let sums = level.run(Join { totals, width: coefficients.len() });
+    for (sums, gradient) in sums.chunks_exact(columns.div_ceil(LANES)).zip(gradient.chunks_exact_mut(columns))
+    {
+        unpad(sums, gradient);
+    }
+}
+
+/// The fused pass over one piece of the rows.
+struct Fused<'a, T, F> {
+    first_row: usize,
+    entries: &'a [T],
+    columns: usize,
+    outputs: usize,
+    coefficients: &'a [[f64; LANES]],
+    residual: &'a F,
+    totals: &'a mut [Total],
+}
+
+impl<T: Entry, F: Fn(usize, &[f64], &mut [f64])> Kernel for Fused<'_, T, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { first_row, entries, columns, outputs, coefficients, residual, totals } = self;
+        let width = columns.div_ceil(LANES);
+        let mut sums = vec![[0.0; LANES]; totals.len()];
+        let mut predictors = vec![0.0; STRIP * outputs];
+        let mut residuals = vec![0.0; STRIP * outputs];
+        let mut row = first_row;
+        for block in entries.chunks(BLOCK * columns) {
+            sums.fill([0.0; LANES]);
+            for strip in block.chunks(STRIP * columns) {
+                dot_rows(lanes, strip, columns, coefficients, &mut predictors);
+                let rows = strip.len() / columns;
+                for (u, r) in
+                    predictors.chunks_exact(outputs).zip(residuals.chunks_exact_mut(outputs)).take(rows)
+                {
+                    residual(row, u, r);
+                    row += 1;
+                }
+                for (k, sums) in sums.chunks_exact_mut(width).enumerate() {
+                    if rows == STRIP {
+                        let mut weights = [0.0; STRIP];
+                        for (weight, r) in weights.iter_mut().zip(residuals.chunks_exact(outputs)) {
+                            *weight = r[k];
+                        }
+                        add_rows(lanes, strip, columns, &weights, sums);
+                    } else {
+                        for (strip, r) in strip.chunks_exact(columns).zip(residuals.chunks_exact(outputs)) {
+                            add_rows(lanes, strip, columns, &[r[k]], sums);
+                        }
+                    }
+                }
+            }
+            for (total, sum) in totals.iter_mut().zip(&sums) {
+                *total = accumulate(lanes, total, lanes.load(sum), lanes.splat(0.0));
+            }
+        }
+    }
+}
+
+/// The pieces' totals added up in their order and rounded.
+struct Join {
+    totals: Vec<Total>,
+    width: usize,
+}
+
+impl Kernel for Join {
+    type Output = Vec<[f64; LANES]>;
+
+    #[inline(always)]
+    fn run<L: Lanes>(mut self, lanes: L) -> Self::Output {
+        let (first, others) = self.totals.split_at_mut(self.width);
+        for other in others.chunks_exact(self.width) {
+            for (total, [high, low]) in first.iter_mut().zip(other) {
+                *total = accumulate(lanes, total, lanes.load(high), lanes.load(low));
+            }
+        }
+        first.iter().map(|[high, low]| lanes.store(lanes.add(lanes.load(high), lanes.load(low)))).collect()
+    }
+}
+
+/// `total + (high, low)`; only the additions to the low part round.
+#[inline(always)]
+fn accumulate<L: Lanes>(lanes: L, total: &Total, high: L::Vector, low: L::Vector) -> Total {
+    let (sum, lost) = lanes.two_sum(lanes.load(&total[0]), high);
+    let low = lanes.add(lanes.load(&total[1]), lanes.add(lost, low));
+    [lanes.store(sum), lanes.store(low)]
+}
+
+/// `out = X b`.
+pub(super) fn predict<T: Entry>(
+    level: Level,
+    entries: &[T],
+    columns: usize,
+    coefficients: &[f64],
+    out: &mut [f64],
+) {
+    let coefficients = padded(coefficients);
+    let step = parallel::rows_per_piece(out.len(), columns);
+    let pieces = entries.chunks(step * columns).zip(out.chunks_mut(step));
+    parallel::for_each(pieces, |(entries, out)| {
+        level.run(Predict { entries, columns, coefficients: &coefficients, out });
+    });
+}
+
+struct Predict<'a, T> {
+    entries: &'a [T],
+    columns: usize,
+    coefficients: &'a [[f64; LANES]],
+    out: &'a mut [f64],
+}
+
+impl<T: Entry> Kernel for Predict<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        for (strip, out) in self.entries.chunks(STRIP * self.columns).zip(self.out.chunks_mut(STRIP)) {
+            dot_rows(lanes, strip, self.columns, self.coefficients, out);
+        }
+    }
+}
+
+/// `out_i = sum_j x_ij^2`, rounded to nearest in every operation.
+pub(super) fn squares<T: Entry>(level: Level, entries: &[T], columns: usize, out: &mut [f64]) {
+    let ones = padded(&vec![1.0; columns]);
+    let step = parallel::rows_per_piece(out.len(), columns);
+    let pieces = entries.chunks(step * columns).zip(out.chunks_mut(step));
+    parallel::for_each(pieces, |(entries, out)| level.run(Squares { entries, columns, ones: &ones, out }));
+}
+
+struct Squares<'a, T> {
+    entries: &'a [T],
+    columns: usize,
+    ones: &'a [[f64; LANES]],
+    out: &'a mut [f64],
+}
+
+impl<T: Entry> Kernel for Squares<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        for (row, out) in self.entries.chunks_exact(self.columns).zip(self.out) {
+            *out = square_row(lanes, row, self.ones);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Weighted sums of outer products: a symmetric rank-k update with compensated totals.
+
+use super::lanes::{Entry, Kernel, LANES, Lanes, Level};
+use super::parallel;
+
+/// Rows multiplied in plain double precision before their sum joins the compensated total.
+pub(super) const BLOCK: usize = 256;
+/// Columns on the left of a tile of the result; [`LANES`] are on its right, and twelve registers hold it.
+const LEFT: usize = 6;
+/// Rows of the result that are one task: the packed left side stays in the second-level cache.
+const BAND: usize = 96;
+/// Tasks enough to keep the cores busy to the end, although the bands of a triangle differ in length.
+const TASKS: usize = 32;
+
+/// `sum_i weight(i) x_i x_i^T`.
+pub(super) fn gram<T: Entry, W: Fn(usize) -> f64 + Sync>(
+    level: Level,
+    entries: &[T],
+    columns: usize,
+    weight: &W,
+) -> Vec<f64> {
+    let rows = entries.len() / columns;
+    let width = columns.div_ceil(LANES);
+    // Narrow designs are cut into pieces of rows with a total each, as many as stay small beside the design.
+    let bands = columns.div_ceil(BAND);
+    let pieces = TASKS.div_ceil(bands).min(rows / 1_024).min(rows / (32 * columns)).max(1);
+    let step = rows.div_ceil(pieces);
+    let mut totals = vec![[[0.0; LANES]; 2]; pieces * columns * width];
+    let mut tasks = Vec::new();
+    for (piece, totals) in totals.chunks_exact_mut(columns * width).enumerate() {
+        let (start, end) = ((piece * step).min(rows), ((piece + 1) * step).min(rows));
+        for (band, totals) in totals.chunks_mut(BAND * width).enumerate() {
+            let entries = &entries[start * columns..end * columns];
+            tasks.push(Band { first_row: start, entries, columns, first: band * BAND, weight, totals });
+        }
+    }
+    parallel::for_each(tasks.into_iter(), |task| level.run(task));
+    let mut out = vec![0.0; columns * columns];
+    level.run(Join { totals: &mut totals, columns, out: &mut out });
+    out
+}
+
+/// The rows of the result from `first` on, as far as `totals` goes, over one piece of the design's rows.
+struct Band<'a, T, W> {
+    first_row: usize,
+    entries: &'a [T],
+    columns: usize,
+    first: usize,
+    weight: &'a W,
+    totals: &'a mut [[[f64; LANES]; 2]],
+}
+
+impl<T: Entry, W: Fn(usize) -> f64> Kernel for Band<'_, T, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { first_row, entries, columns, first, weight, totals } = self;
+        let width = columns.div_ceil(LANES);
+        let end = first + totals.len() / width;
+        let mut left = vec![[[0.0; LEFT]; BLOCK]; (end - first).div_ceil(LEFT)];
+        let mut right = [[0.0; LANES]; BLOCK];
+        for (block, entries) in entries.chunks(BLOCK * columns).enumerate() {
+            let rows = entries.len() / columns;
+            for (r, row) in entries.chunks_exact(columns).enumerate() {
+                let w = weight(first_row + block * BLOCK + r);
+                for (panel, x) in left.iter_mut().zip(row[first..end].chunks(LEFT)) {
+                    for (packed, x) in panel[r].iter_mut().zip(x) {
+                        *packed = w * x.widen();
+                    }
+                }
+            }
+            for j in first / LANES..width {
+                let columns_right = j * LANES..columns.min((j + 1) * LANES);
+                for (packed, row) in right.iter_mut().zip(entries.chunks_exact(columns)) {
+                    match row[columns_right.clone()].first_chunk() {
+                        Some(x) => *packed = lanes.store(T::lanes(lanes, x)),
+                        None => {
+                            for (packed, x) in packed.iter_mut().zip(&row[columns_right.clone()]) {
+                                *packed = x.widen();
+                            }
+                        }
+                    }
+                }
+                for (panel, (left, totals)) in left.iter().zip(totals.chunks_mut(LEFT * width)).enumerate() {
+                    if columns_right.end <= first + panel * LEFT {
+                        break; // Below the diagonal from here on.
+                    }
+                    let sums = multiply(lanes, &left[..rows], &right[..rows]);
+                    for (totals, sum) in totals.chunks_exact_mut(width).zip(sums) {
+                        let [high, low] = &mut totals[j];
+                        let (sum, lost) = lanes.two_sum(lanes.load(high), sum);
+                        *high = lanes.store(sum);
+                        *low = lanes.store(lanes.add(lanes.load(low), lost));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One tile of the product: the rows' outer products, added up in registers.
+#[inline(always)]
+fn multiply<L: Lanes>(lanes: L, left: &[[f64; LEFT]], right: &[[f64; LANES]]) -> [L::Vector; LEFT] {
+    let mut sums = [lanes.splat(0.0); LEFT];
+    for (a, b) in left.iter().zip(right) {
+        let b = lanes.load(b);
+        for (sum, &a) in sums.iter_mut().zip(a) {
+            *sum = lanes.mul_add(lanes.splat(a), b, *sum);
+        }
+    }
+    sums
+}
+
+/// The pieces' totals added up in their order, rounded, and mirrored at the diagonal.
+struct Join<'a> {
+    totals: &'a mut [[[f64; LANES]; 2]],
+    columns: usize,
+    out: &'a mut [f64],
+}
+
+impl Kernel for Join<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { totals, columns, out } = self;
+        let width = columns.div_ceil(LANES);
+        let (first, others) = totals.split_at_mut(columns * width);
+        for other in others.chunks_exact(columns * width) {
+            for ([high, low], [other_high, other_low]) in first.iter_mut().zip(other) {
+                let (sum, lost) = lanes.two_sum(lanes.load(high), lanes.load(other_high));
+                *high = lanes.store(sum);
+                *low = lanes.store(lanes.add(lanes.load(low), lanes.add(lost, lanes.load(other_low))));
+            }
+        }
+        for (out, totals) in out.chunks_exact_mut(columns).zip(first.chunks_exact(width)) {
+            for (out, [high, low]) in out.chunks_mut(LANES).zip(totals) {
+                let sum = lanes.store(lanes.add(lanes.load(high), lanes.load(low)));
+                out.copy_from_slice(&sum[..out.len()]);
+            }
+        }
+        for i in 0..columns {
+            for j in 0..i {
+                out[i * columns + j] = out[j * columns + i];
+            }
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Eight doubles at a time.
+//!
+//! Every instruction set works on the same eight lanes in the same order, so AVX2, AVX-512 and any processor with a
+//! fused multiply-add return the same bits. Detection happens at run time; `pulp` holds the proof that it happened.
+
+use std::sync::LazyLock;
+
+/// The number of lanes.
+pub(super) const LANES: usize = 8;
+
+/// Arithmetic on eight doubles.
+pub(super) trait Lanes: Copy {
+    /// Eight doubles.
+    type Vector: Copy;
+
+    fn splat(self, a: f64) -> Self::Vector;
+    fn load(self, a: &[f64; LANES]) -> Self::Vector;
+    /// The conversion is exact.
+    fn load_f32(self, a: &[f32; LANES]) -> Self::Vector;
+    fn store(self, a: Self::Vector) -> [f64; LANES];
+    fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn sub(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// `a b + c` with one rounding, or with two where the processor has no such instruction.
+    fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
+    /// The sum of the lanes: 0 + 4, 1 + 5, 2 + 6, 3 + 7, then evens, odds, both.
+    fn sum(self, a: Self::Vector) -> f64;
+
+    /// Knuth's TwoSum: the rounded sum and, exactly, what rounding lost.
+    #[inline(always)]
+    fn two_sum(self, a: Self::Vector, b: Self::Vector) -> (Self::Vector, Self::Vector) {
+        let sum = self.add(a, b);
+        let b_part = self.sub(sum, a);
+        let a_part = self.sub(sum, b_part);
+        (sum, self.add(self.sub(a, a_part), self.sub(b, b_part)))
+    }
+}
+
+/// How an entry of a design is stored.
+pub(super) trait Entry: Copy + Send + Sync {
+    const ZERO: Self;
+    fn widen(self) -> f64;
+    fn lanes<L: Lanes>(lanes: L, entries: &[Self; LANES]) -> L::Vector;
+}
+
+impl Entry for f64 {
+    const ZERO: Self = 0.0;
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        self
+    }
+    #[inline(always)]
+    fn lanes<L: Lanes>(lanes: L, entries: &[Self; LANES]) -> L::Vector {
+        lanes.load(entries)
+    }
+}
+
+impl Entry for f32 {
+    const ZERO: Self = 0.0;
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        f64::from(self)
+    }
+    #[inline(always)]
+    fn lanes<L: Lanes>(lanes: L, entries: &[Self; LANES]) -> L::Vector {
+        lanes.load_f32(entries)
+    }
+}
+
+/// A computation written once for every instruction set. `run` and all it calls must be `#[inline(always)]`.
+pub(super) trait Kernel {
+    type Output;
+    fn run<L: Lanes>(self, lanes: L) -> Self::Output;
+}
+
+/// An instruction set this processor has.
+#[derive(Clone, Copy)]
+pub(super) enum Level {
+    #[cfg(target_arch = "x86_64")]
+    Avx512(pulp::x86::V4),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(pulp::x86::V3),
+    Portable,
+}
+
+impl Level {
+    /// All that this processor has, the best first.
+    pub(super) fn available() -> Vec<Self> {
+        let mut levels = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            levels.extend(pulp::x86::V4::try_new().map(Self::Avx512));
+            levels.extend(pulp::x86::V3::try_new().map(Self::Avx2));
+        }
+        levels.push(Self::Portable);
+        levels
+    }
+
+    /// The best this processor has.
+    pub(super) fn best() -> Self {
+        static BEST: LazyLock<Level> = LazyLock::new(|| Level::available()[0]);
+        *BEST
+    }
+
+    /// Runs `kernel` compiled for this instruction set.
+    #[inline]
+    pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(lanes) => lanes.vectorize(On { kernel, lanes }),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(lanes) => lanes.vectorize(On { kernel, lanes }),
+            Self::Portable => kernel.run(Portable),
+        }
+    }
+}
+
+/// Plain arrays, for processors without AVX2.
+#[derive(Clone, Copy)]
+struct Portable;
+
+impl Lanes for Portable {
+    type Vector = [f64; LANES];
+
+    #[inline(always)]
+    fn splat(self, a: f64) -> Self::Vector {
+        [a; LANES]
+    }
+    #[inline(always)]
+    fn load(self, a: &[f64; LANES]) -> Self::Vector {
+        *a
+    }
+    #[inline(always)]
+    fn load_f32(self, a: &[f32; LANES]) -> Self::Vector {
+        a.map(f64::from)
+    }
+    #[inline(always)]
+    fn store(self, a: Self::Vector) -> [f64; LANES] {
+        a
+    }
+    #[inline(always)]
+    fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+        std::array::from_fn(|l| a[l] + b[l])
+    }
+    #[inline(always)]
+    fn sub(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+        std::array::from_fn(|l| a[l] - b[l])
+    }
+    #[inline(always)]
+    fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+        std::array::from_fn(|l| a[l] * b[l])
+    }
+    #[inline(always)]
+    fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
+        // Without the instruction `mul_add` is a slow library call.
+        if cfg!(any(target_feature = "fma", target_arch = "aarch64")) {
+            std::array::from_fn(|l| a[l].mul_add(b[l], c[l]))
+        } else {
+            std::array::from_fn(|l| a[l] * b[l] + c[l])
+        }
+    }
+    #[inline(always)]
+    fn sum(self, a: Self::Vector) -> f64 {
+        ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use super::{Kernel, LANES, Lanes};
+    use pulp::x86::{V3, V4};
+    use pulp::{NullaryFnOnce, Simd, cast, f32x4, f64x4, f64x8};
+
+    /// A kernel and the instruction set it runs on.
+    pub(super) struct On<K, L> {
+        pub(super) kernel: K,
+        pub(super) lanes: L,
+    }
+
+    impl<K: Kernel, L: Lanes> NullaryFnOnce for On<K, L> {
+        type Output = K::Output;
+        #[inline(always)]
+        fn call(self) -> K::Output {
+            self.kernel.run(self.lanes)
+        }
+    }
+
+    impl Lanes for V4 {
+        type Vector = f64x8;
+
+        #[inline(always)]
+        fn splat(self, a: f64) -> f64x8 {
+            self.splat_f64s(a)
+        }
+        #[inline(always)]
+        fn load(self, a: &[f64; LANES]) -> f64x8 {
+            cast(*a)
+        }
+        #[inline(always)]
+        fn load_f32(self, a: &[f32; LANES]) -> f64x8 {
+            self.convert_f32x8_to_f64x8(cast(*a))
+        }
+        #[inline(always)]
+        fn store(self, a: f64x8) -> [f64; LANES] {
+            cast(a)
+        }
+        #[inline(always)]
+        fn add(self, a: f64x8, b: f64x8) -> f64x8 {
+            self.add_f64s(a, b)
+        }
+        #[inline(always)]
+        fn sub(self, a: f64x8, b: f64x8) -> f64x8 {
+            self.sub_f64s(a, b)
+        }
+        #[inline(always)]
+        fn mul(self, a: f64x8, b: f64x8) -> f64x8 {
+            self.mul_f64s(a, b)
+        }
+        #[inline(always)]
+        fn mul_add(self, a: f64x8, b: f64x8, c: f64x8) -> f64x8 {
+            self.mul_add_f64s(a, b, c)
+        }
+        #[inline(always)]
+        fn sum(self, a: f64x8) -> f64 {
+            Lanes::sum(*self, cast::<_, [f64x4; 2]>(a))
+        }
+    }
+
+    impl Lanes for V3 {
+        type Vector = [f64x4; 2];
+
+        #[inline(always)]
+        fn splat(self, a: f64) -> Self::Vector {
+            [self.splat_f64s(a); 2]
+        }
+        #[inline(always)]
+        fn load(self, a: &[f64; LANES]) -> Self::Vector {
+            cast(*a)
+        }
+        #[inline(always)]
+        fn load_f32(self, a: &[f32; LANES]) -> Self::Vector {
+            let [low, high] = cast::<_, [f32x4; 2]>(*a);
+            [self.convert_f32x4_to_f64x4(low), self.convert_f32x4_to_f64x4(high)]
+        }
+        #[inline(always)]
+        fn store(self, a: Self::Vector) -> [f64; LANES] {
+            cast(a)
+        }
+        #[inline(always)]
+        fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+            [self.add_f64s(a[0], b[0]), self.add_f64s(a[1], b[1])]
+        }
+        #[inline(always)]
+        fn sub(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+            [self.sub_f64s(a[0], b[0]), self.sub_f64s(a[1], b[1])]
+        }
+        #[inline(always)]
+        fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+            [self.mul_f64s(a[0], b[0]), self.mul_f64s(a[1], b[1])]
+        }
+        #[inline(always)]
+        fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
+            [self.mul_add_f64s(a[0], b[0], c[0]), self.mul_add_f64s(a[1], b[1], c[1])]
+        }
+        #[inline(always)]
+        fn sum(self, a: Self::Vector) -> f64 {
+            let half = self.add_f64s(a[0], a[1]);
+            (half.0 + half.2) + (half.1 + half.3)
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+use x86_64::On;

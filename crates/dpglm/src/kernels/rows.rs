@@ -1,0 +1,193 @@
+//! What is done with the entries of a row.
+//!
+//! Columns are taken eight at a time. Where their number is not a multiple of eight the last eight are read as one
+//! more vector, which overlaps the one before: a [`padded`] vector holds zeros in the lanes already counted.
+
+use super::lanes::{Entry, LANES, Lanes};
+
+/// Rows added to the gradient together: it is read and written once for all of them.
+pub(super) const STRIP: usize = 8;
+/// From this many columns on the coefficients do not fit the first-level cache, and are read once for four rows.
+const WIDE: usize = 4_096;
+
+/// A vector of coefficients laid out as the entries of a row are read.
+pub(super) fn padded(coefficients: &[f64]) -> Vec<[f64; LANES]> {
+    let mut out = coefficients.as_chunks().0.to_vec();
+    let overlap = out.len() * LANES;
+    if overlap < coefficients.len() {
+        let mut last = last_lanes(coefficients);
+        last[..LANES - (coefficients.len() - overlap)].fill(0.0);
+        out.push(last);
+    }
+    out
+}
+
+/// The inverse of [`padded`]: lanes that were counted before are left out.
+pub(super) fn unpad(padded: &[[f64; LANES]], out: &mut [f64]) {
+    let (whole, rest) = out.as_chunks_mut();
+    let (padded, last) = padded.split_at(whole.len());
+    whole.copy_from_slice(padded);
+    if let [last] = last {
+        rest.copy_from_slice(&last[LANES - rest.len()..]);
+    }
+}
+
+/// The last eight entries of a row, after zeros if it has fewer.
+#[inline(always)]
+fn last_lanes<T: Entry>(row: &[T]) -> [T; LANES] {
+    match row.last_chunk() {
+        Some(last) => *last,
+        None => {
+            let mut out = [T::ZERO; LANES];
+            out[LANES - row.len()..].copy_from_slice(row);
+            out
+        }
+    }
+}
+
+/// Sets `out` to the inner products of the rows of `strip` with every padded vector of `coefficients`, row by row.
+///
+/// Short rows are read one after the other: memory is fastest that way.
+#[inline(always)]
+pub(super) fn dot_rows<T: Entry, L: Lanes>(
+    lanes: L,
+    strip: &[T],
+    columns: usize,
+    coefficients: &[[f64; LANES]],
+    out: &mut [f64],
+) {
+    let width = columns.div_ceil(LANES);
+    let outputs = coefficients.len() / width;
+    let together = if columns < WIDE { 0 } else { strip.len() / (4 * columns) * 4 };
+    let (wide, short) = strip.split_at(together * columns);
+    let (wide_out, short_out) = out.split_at_mut(together * outputs);
+    for (rows, out) in wide.chunks_exact(4 * columns).zip(wide_out.chunks_exact_mut(4 * outputs)) {
+        for (k, b) in coefficients.chunks_exact(width).enumerate() {
+            dot_four(lanes, rows, columns, b, &mut out[k..], outputs);
+        }
+    }
+    for (row, out) in short.chunks_exact(columns).zip(short_out.chunks_exact_mut(outputs)) {
+        for (out, b) in out.iter_mut().zip(coefficients.chunks_exact(width)) {
+            *out = dot(lanes, row, b);
+        }
+    }
+}
+
+/// The inner product of a row, in four independent sums.
+#[inline(always)]
+fn dot<T: Entry, L: Lanes>(lanes: L, row: &[T], b: &[[f64; LANES]]) -> f64 {
+    let (entries, rest) = row.as_chunks();
+    let (b, last_b) = b.split_at(entries.len());
+    let mut sums = [lanes.splat(0.0); 4];
+    let (entries, more_entries) = entries.as_chunks::<4>();
+    let (b, more_b) = b.as_chunks::<4>();
+    for (x, b) in entries.iter().zip(b) {
+        for k in 0..4 {
+            sums[k] = lanes.mul_add(T::lanes(lanes, &x[k]), lanes.load(&b[k]), sums[k]);
+        }
+    }
+    for (x, b) in more_entries.iter().zip(more_b) {
+        sums[0] = lanes.mul_add(T::lanes(lanes, x), lanes.load(b), sums[0]);
+    }
+    if !rest.is_empty() {
+        let last = T::lanes(lanes, &last_lanes(row));
+        sums[1] = lanes.mul_add(last, lanes.load(&last_b[0]), sums[1]);
+    }
+    lanes.sum(lanes.add(lanes.add(sums[0], sums[1]), lanes.add(sums[2], sums[3])))
+}
+
+/// The inner products of four rows, `step` apart in `out`.
+#[inline(always)]
+fn dot_four<T: Entry, L: Lanes>(
+    lanes: L,
+    strip: &[T],
+    columns: usize,
+    b: &[[f64; LANES]],
+    out: &mut [f64],
+    step: usize,
+) {
+    let (b, last_b) = b.split_at(columns / LANES);
+    let mut sums = [lanes.splat(0.0); 4];
+    let mut rows: [&[[T; LANES]]; 4] = [&[]; 4];
+    for r in 0..4 {
+        rows[r] = &strip[r * columns..(r + 1) * columns].as_chunks().0[..b.len()];
+    }
+    for (j, b) in b.iter().enumerate() {
+        let b = lanes.load(b);
+        for r in 0..4 {
+            sums[r] = lanes.mul_add(T::lanes(lanes, &rows[r][j]), b, sums[r]);
+        }
+    }
+    for r in 0..4 {
+        if let [b] = last_b {
+            let last = T::lanes(lanes, &last_lanes(&strip[r * columns..(r + 1) * columns]));
+            sums[r] = lanes.mul_add(last, lanes.load(b), sums[r]);
+        }
+        out[r * step] = lanes.sum(sums[r]);
+    }
+}
+
+/// The sum of the squares of a row; `ones` is the padded vector of ones. See [`square_roundings`] for its error.
+#[inline(always)]
+pub(super) fn square_row<T: Entry, L: Lanes>(lanes: L, row: &[T], ones: &[[f64; LANES]]) -> f64 {
+    let (entries, rest) = row.as_chunks::<LANES>();
+    let mut sums = [lanes.splat(0.0); 4];
+    let (fours, more) = entries.as_chunks::<4>();
+    for x in fours {
+        for (sum, x) in sums.iter_mut().zip(x) {
+            let x = T::lanes(lanes, x);
+            *sum = lanes.mul_add(x, x, *sum);
+        }
+    }
+    for x in more {
+        let x = T::lanes(lanes, x);
+        sums[0] = lanes.mul_add(x, x, sums[0]);
+    }
+    if !rest.is_empty() {
+        let x = lanes.mul(T::lanes(lanes, &last_lanes(row)), lanes.load(&ones[entries.len()]));
+        sums[1] = lanes.mul_add(x, x, sums[1]);
+    }
+    lanes.sum(lanes.add(lanes.add(sums[0], sums[1]), lanes.add(sums[2], sums[3])))
+}
+
+/// The most roundings any square meets on its way through [`square_row`]: one for the square, one for each addition
+/// to its lane (a quarter of the vectors, at most three more, and the overlapping one), two to join the four sums and
+/// three to join the lanes.
+pub(super) fn square_roundings(columns: usize) -> usize {
+    1 + columns / (4 * LANES) + 3 + 1 + 2 + 3
+}
+
+/// `sums += weights[0] row_0 + weights[1] row_1 + ...`: the rows' own sum first, then one addition.
+#[inline(always)]
+pub(super) fn add_rows<T: Entry, L: Lanes, const ROWS: usize>(
+    lanes: L,
+    strip: &[T],
+    columns: usize,
+    weights: &[f64; ROWS],
+    sums: &mut [[f64; LANES]],
+) {
+    // Loops, not `map`: everything here must be inlined to be compiled for the right instruction set.
+    let whole = columns / LANES;
+    let mut splats = [lanes.splat(0.0); ROWS];
+    let mut rows: [&[[T; LANES]]; ROWS] = [&[]; ROWS];
+    for r in 0..ROWS {
+        splats[r] = lanes.splat(weights[r]);
+        rows[r] = &strip[r * columns..(r + 1) * columns].as_chunks().0[..whole];
+    }
+    let (sums, last) = sums.split_at_mut(whole);
+    for (j, sum) in sums.iter_mut().enumerate() {
+        let mut total = lanes.mul(splats[0], T::lanes(lanes, &rows[0][j]));
+        for r in 1..ROWS {
+            total = lanes.mul_add(splats[r], T::lanes(lanes, &rows[r][j]), total);
+        }
+        *sum = lanes.store(lanes.add(lanes.load(sum), total));
+    }
+    if let [sum] = last {
+        let mut total = lanes.mul(splats[0], T::lanes(lanes, &last_lanes(&strip[..columns])));
+        for r in 1..ROWS {
+            let last = last_lanes(&strip[r * columns..(r + 1) * columns]);
+            total = lanes.mul_add(splats[r], T::lanes(lanes, &last), total);
+        }
+        *sum = lanes.store(lanes.add(lanes.load(sum), total));
+    }
+}

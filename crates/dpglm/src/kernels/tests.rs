@@ -1,0 +1,327 @@
+use super::*;
+use dashu_int::IBig;
+use dashu_int::ops::Abs;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Shapes that leave rows over from a strip, a block and a piece, and columns over from a vector and a tile.
+const SHAPES: [(usize, usize); 15] = [
+    (1, 1),
+    (1, 9),
+    (3, 7),
+    (7, 8),
+    (8, 5),
+    (65, 16),
+    (257, 17),
+    (300, 1),
+    (1_021, 3),
+    (2_000, 33),
+    (130, 1_030),
+    (66, 2_049),
+    (23, 4_101),
+    (20_003, 2),
+    (3_000, 50),
+];
+
+/// A stream of numbers for the tests: splitmix64.
+struct Numbers(u64);
+
+impl Numbers {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform on (-1, 1).
+    fn uniform(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+
+    /// Uniform times a power of two between `2^-span` and `2^span`.
+    fn spread(&mut self, span: i32) -> f64 {
+        let exponent = (self.bits() % (2 * span as u64 + 1)) as i32 - span;
+        self.uniform() * 2.0_f64.powi(exponent)
+    }
+}
+
+/// The number times `2^OFFSET`, exactly.
+const OFFSET: i32 = 1_100;
+
+fn exact(x: f64) -> IBig {
+    let bits = x.to_bits();
+    let exponent = ((bits >> 52) & 0x7ff) as i32;
+    let fraction = bits & ((1 << 52) - 1);
+    let (mantissa, exponent) =
+        if exponent == 0 { (fraction, -1_074) } else { (fraction | (1 << 52), exponent - 1_075) };
+    let value = IBig::from(mantissa) << (exponent + OFFSET) as usize;
+    if x < 0.0 { -value } else { value }
+}
+
+/// A sum of products and the sum of their absolute values, exactly.
+struct Exact {
+    sum: IBig,
+    size: IBig,
+    scale: usize,
+}
+
+impl Exact {
+    fn new<const FACTORS: usize>(products: impl Iterator<Item = [f64; FACTORS]>) -> Self {
+        let (mut sum, mut size) = (IBig::ZERO, IBig::ZERO);
+        for product in products {
+            let product: IBig = product.into_iter().map(exact).product();
+            size += product.clone().abs();
+            sum += product;
+        }
+        Self { sum, size, scale: (FACTORS - 1) * OFFSET as usize }
+    }
+
+    /// Whether `computed` is within `bound` times the sum of absolute values of the sum.
+    fn allows(&self, computed: f64, bound: f64) -> bool {
+        let error = ((exact(computed) << self.scale) - &self.sum).abs();
+        (error << OFFSET as usize) <= &self.size * exact(bound)
+    }
+}
+
+fn entry(design: &Design, i: usize, j: usize) -> f64 {
+    match design.storage() {
+        Storage::F64(x) => x[i * design.columns() + j],
+        Storage::F32(x) => f64::from(x[i * design.columns() + j]),
+    }
+}
+
+/// The same numbers in both storages.
+fn both(rows: usize, columns: usize, entries: Vec<f32>) -> [Design; 2] {
+    let wide = entries.iter().map(|&x| f64::from(x)).collect();
+    [
+        Design::from_f64(rows, columns, wide).expect("shape"),
+        Design::from_f32(rows, columns, entries).expect("shape"),
+    ]
+}
+
+fn gradient_at(level: Level, design: &Design, residuals: &[f64]) -> Vec<f64> {
+    let mut out = vec![0.0; design.columns()];
+    let zeros = vec![0.0; design.columns()];
+    fused_pass_at(level, design, 1, &zeros, &|i, _: &[f64], r: &mut [f64]| r[0] = residuals[i], &mut out);
+    out
+}
+
+fn bits(x: &[f64]) -> Vec<u64> {
+    x.iter().map(|x| x.to_bits()).collect()
+}
+
+#[test]
+fn the_error_bound_holds() {
+    let mut numbers = Numbers(1);
+    for (rows, columns) in SHAPES {
+        // Wide magnitudes; nearly all cancels; sorted up; sorted down.
+        let mut terms: Vec<f64> = (0..rows).map(|_| numbers.spread(60)).collect();
+        let cancelling: Vec<f64> =
+            (0..rows).map(|i| if i % 2 == 0 { 1e15 } else { -1e15 } + numbers.uniform()).collect();
+        let wide = terms.clone();
+        terms.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+        let falling = terms.iter().rev().copied().collect();
+        let positive = terms.iter().map(|x| x.abs()).collect();
+        for residuals in [wide, cancelling, terms, falling, positive] {
+            let narrow: Vec<f32> = (0..rows * columns).map(|_| numbers.spread(10) as f32).collect();
+            let entries = (0..rows * columns).map(|_| numbers.spread(40)).collect();
+            let [a, b] = both(rows, columns, narrow);
+            for design in [a, b, Design::from_f64(rows, columns, entries).expect("shape")] {
+                let gradients: Vec<_> = Level::available()
+                    .into_iter()
+                    .map(|level| gradient_at(level, &design, &residuals))
+                    .collect();
+                for j in (0..columns).step_by(1 + columns / 4) {
+                    let exact = Exact::new((0..rows).map(|i| [residuals[i], entry(&design, i, j)]));
+                    for gradient in &gradients {
+                        let allowed = exact.allows(gradient[j], summation_error(rows));
+                        assert!(allowed, "{rows} x {columns}, column {j}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_running_sum_breaks_the_bound() {
+    let rows = 100_000;
+    let design = Design::from_f64(rows, 1, vec![0.1; rows]).expect("shape");
+    let exact = Exact::new((0..rows).map(|_| [1.0, 0.1]));
+    let running: f64 = (0..rows).map(|_| 0.1).sum();
+    assert!(!exact.allows(running, summation_error(rows)));
+    assert!(exact.allows(gradient_at(Level::best(), &design, &vec![1.0; rows])[0], summation_error(rows)));
+}
+
+#[test]
+fn the_bound_grows_with_the_rows_and_stays_small() {
+    assert_eq!(BLOCK_ROUNDINGS, 45);
+    let bounds: Vec<f64> = (0..40).map(|k| summation_error(1 << k)).collect();
+    assert!(bounds.is_sorted());
+    assert!(bounds[0] >= UNIT_ROUNDOFF && bounds[30] < 5.4e-15);
+    assert!(gram_error(1 << 30) < 3e-14);
+}
+
+#[test]
+fn every_run_and_instruction_set_returns_the_same_bits() {
+    let mut numbers = Numbers(2);
+    for (rows, columns) in SHAPES {
+        let entries: Vec<f32> = (0..rows * columns).map(|_| numbers.uniform() as f32).collect();
+        let [wide, narrow] = both(rows, columns, entries);
+        let b: Vec<f64> = (0..2 * columns).map(|_| numbers.uniform()).collect();
+        let run = |level, design: &Design| {
+            let mut gradient = vec![0.0; 2 * columns];
+            let residual = |i: usize, u: &[f64], r: &mut [f64]| {
+                r[0] = u[0] - (i % 3) as f64;
+                r[1] = (u[0] * u[1]).sin();
+            };
+            fused_pass_at(level, design, 2, &b, &residual, &mut gradient);
+            let gram = weighted_gram_at(level, design, &|i| (i % 7) as f64 / 7.0);
+            [bits(&gradient), bits(&gram), bits(&squared_row_norms_at(level, design))].concat()
+        };
+        let expected = run(Level::best(), &wide);
+        for level in Level::available() {
+            for design in [&wide, &narrow, &narrow] {
+                // Without the fused instruction products round on their own: close, not equal.
+                if !matches!(level, Level::Portable) {
+                    assert!(run(level, design) == expected, "{rows} x {columns}");
+                } else {
+                    assert!(run(level, design) == run(level, &wide), "{rows} x {columns}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_row_is_asked_for_once_with_its_predictor() {
+    let mut numbers = Numbers(3);
+    for (rows, columns) in SHAPES {
+        let entries: Vec<f64> = (0..rows * columns).map(|_| numbers.uniform()).collect();
+        let design = Design::from_f64(rows, columns, entries).expect("shape");
+        let b: Vec<f64> = (0..columns).map(|_| numbers.uniform()).collect();
+        let mut predictors = vec![f64::NAN; rows];
+        predict(&design, &b, &mut predictors);
+        for (i, &predictor) in predictors.iter().enumerate().step_by(1 + rows / 100) {
+            let exact: f64 = (0..columns).map(|j| entry(&design, i, j) * b[j]).sum();
+            assert!((predictor - exact).abs() <= 1e-15 * columns as f64, "{rows} x {columns}, row {i}");
+        }
+        let asked: Vec<AtomicU32> = (0..rows).map(|_| AtomicU32::new(0)).collect();
+        let mut gradient = vec![f64::NAN; columns];
+        let residual = |i: usize, u: f64| {
+            asked[i].fetch_add(1, Ordering::Relaxed);
+            assert_eq!(u.to_bits(), predictors[i].to_bits());
+            u
+        };
+        fused_pass(&design, &b, residual, &mut gradient);
+        assert!(asked.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+        assert_eq!(bits(&gradient), bits(&gradient_at(Level::best(), &design, &predictors)));
+    }
+}
+
+#[test]
+fn several_outputs_equal_one_at_a_time() {
+    let mut numbers = Numbers(4);
+    for (rows, columns) in [(1, 1), (21, 13), (700, 40), (3_000, 129), (70, 4_097)] {
+        let entries: Vec<f32> = (0..rows * columns).map(|_| numbers.uniform() as f32).collect();
+        let design = Design::from_f32(rows, columns, entries).expect("shape");
+        for outputs in [1, 2, 5] {
+            let b: Vec<f64> = (0..outputs * columns).map(|_| numbers.uniform()).collect();
+            let mut together = vec![0.0; outputs * columns];
+            let residuals = |_: usize, u: &[f64], r: &mut [f64]| {
+                for (r, u) in r.iter_mut().zip(u) {
+                    *r = u.tanh();
+                }
+            };
+            fused_pass_multi(&design, outputs, &b, residuals, &mut together);
+            for (b, together) in b.chunks(columns).zip(together.chunks(columns)) {
+                let mut alone = vec![0.0; columns];
+                fused_pass(&design, b, |_, u| u.tanh(), &mut alone);
+                assert_eq!(bits(together), bits(&alone));
+            }
+        }
+    }
+    let design = Design::from_f64(2, 1, vec![1.0, 2.0]).expect("shape");
+    fused_pass_multi(&design, 0, &[], |_, _, _| panic!("nothing to ask for"), &mut []);
+}
+
+#[test]
+fn row_norms_are_never_below_the_exact_value() {
+    let mut numbers = Numbers(5);
+    for (rows, columns) in SHAPES {
+        for (span, scale) in [(0, 1.0), (30, 1.0), (500, 1.0), (10, 2.0_f64.powi(-530))] {
+            let entries: Vec<f64> = (0..rows * columns).map(|_| numbers.spread(span) * scale).collect();
+            let narrow = entries.iter().map(|&x| x as f32).collect();
+            let designs = [
+                Design::from_f64(rows, columns, entries).expect("shape"),
+                Design::from_f32(rows, columns, narrow).expect("shape"),
+            ];
+            for (design, level) in
+                designs.iter().flat_map(|d| Level::available().into_iter().map(move |l| (d, l)))
+            {
+                let norms = squared_row_norms_at(level, design);
+                for (i, &norm) in norms.iter().enumerate().step_by(1 + rows / 20) {
+                    let squares: IBig = (0..columns).map(|j| exact(entry(design, i, j)).pow(2)).sum();
+                    let above = (exact(norm) << OFFSET as usize) - &squares;
+                    assert!(above >= IBig::ZERO, "{rows} x {columns}, row {i}");
+                    let slack = f64::EPSILON * (columns as f64 / 32.0 + 16.0);
+                    let allowed =
+                        squares * exact(slack) + (exact(f64::MIN_POSITIVE) << (2 * OFFSET as usize)) * 2;
+                    assert!(
+                        (above << OFFSET as usize) <= allowed,
+                        "{rows} x {columns}, row {i}: too far above"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn row_norms_at_the_edges() {
+    let norms =
+        |row: &[f64]| squared_row_norms(&Design::from_f64(1, row.len(), row.to_vec()).expect("shape"))[0];
+    assert_eq!(norms(&[0.0; 11]), 0.0);
+    assert!(norms(&[0.0, 5e-324, 0.0]) > 0.0);
+    assert!(norms(&[1e30, -1e30]) >= 2e60);
+    assert!(norms(&[1.0]) >= 1.0 && norms(&[1.0]) < 1.0 + 1e-14);
+}
+
+#[test]
+fn the_gram_matrix_is_symmetric_and_within_its_bound() {
+    let mut numbers = Numbers(6);
+    for (rows, columns) in [(1, 1), (3, 5), (257, 6), (600, 8), (300, 17), (70, 97), (4_000, 3), (40, 203)] {
+        let narrow: Vec<f32> = (0..rows * columns).map(|_| numbers.spread(12) as f32).collect();
+        let entries: Vec<f64> = (0..rows * columns).map(|_| numbers.spread(12)).collect();
+        let weights: Vec<f64> = (0..rows).map(|_| numbers.spread(12)).collect();
+        let [a, b] = both(rows, columns, narrow);
+        for design in [a, b, Design::from_f64(rows, columns, entries).expect("shape")] {
+            let grams: Vec<_> = Level::available()
+                .into_iter()
+                .map(|level| weighted_gram_at(level, &design, &|i| weights[i]))
+                .collect();
+            for gram in &grams {
+                for j in 0..columns {
+                    for k in 0..columns {
+                        assert_eq!(gram[j * columns + k].to_bits(), gram[k * columns + j].to_bits());
+                    }
+                }
+            }
+            for (j, k) in (0..15).map(|t| ((t * 31) % columns, (t * 53 + 7) % columns)) {
+                let exact =
+                    Exact::new((0..rows).map(|i| [weights[i], entry(&design, i, j), entry(&design, i, k)]));
+                for gram in &grams {
+                    let allowed = exact.allows(gram[j * columns + k], gram_error(rows));
+                    assert!(allowed, "{rows} x {columns}, entry {j}, {k}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "coefficients: one for each")]
+fn a_wrong_length_is_refused() {
+    let design = Design::from_f64(2, 2, vec![1.0; 4]).expect("shape");
+    fused_pass(&design, &[0.0], |_, u| u, &mut [0.0; 2]);
+}

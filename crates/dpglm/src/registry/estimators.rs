@@ -1,0 +1,150 @@
+//! Audits of the estimators: whole fits on two neighbouring tables, with the coefficients as statistics.
+//!
+//! The tables are balanced so that the solution is zero, where one row's score has its full size with either response; in
+//! the neighbour that row's response is flipped, or the whole row is huge. The largest share of the budget goes into the
+//! gradients, so the coefficients carry most of what a fit gives away.
+
+use super::{AuditCase, Run, Subject};
+use crate::central::{Glm, LinearStatistics, Multinomial, Prepared, Privacy, PrivateMean};
+use crate::data::{Dataset, Design};
+use crate::error::Result;
+use crate::families::Family;
+use crate::noise::RandomSource;
+use crate::privacy::{Budget, Event};
+use std::rc::Rc;
+
+const ROWS: usize = 100;
+
+fn budget() -> Result<Privacy> {
+    Ok(Privacy::Budget(Budget::new(2.0, 1e-3)?))
+}
+
+/// Fits a table and gives the coefficients; prepared once.
+type FitTable = Rc<dyn Fn(&Dataset, &mut RandomSource) -> Result<Vec<f64>>>;
+
+/// A balanced table of two columns whose last row has this first entry and response.
+fn table(first: f64, response: f64, responses: (f64, f64)) -> Result<Dataset> {
+    let mut x = Vec::with_capacity(2 * ROWS);
+    let mut y = Vec::with_capacity(ROWS);
+    for row in 0..ROWS {
+        // All four sign patterns with both responses, equally often.
+        x.extend([if row & 1 == 0 { 1.0 } else { -1.0 }, if row & 2 == 0 { 0.5 } else { -0.5 }]);
+        y.push(if row & 4 == 0 { responses.0 } else { responses.1 });
+    }
+    x[2 * ROWS - 2] = first;
+    x[2 * ROWS - 1] = 0.0;
+    y[ROWS - 1] = response;
+    Dataset::new(Design::from_f64(ROWS, 2, x)?, y)
+}
+
+/// The honest fit and a twin with half the noise, on pairs that flip the last row's response: for a row of usual size and
+/// for a huge one.
+fn case(
+    name: &'static str,
+    responses: (f64, f64),
+    claim: Vec<Event>,
+    honest: FitTable,
+    halved: FitTable,
+) -> Result<AuditCase> {
+    let pairs = |fit: &FitTable| -> Result<Vec<Run>> {
+        [1.1, 1e6]
+            .into_iter()
+            .map(|first| -> Result<Run> {
+                let tables = [table(first, responses.0, responses)?, table(first, responses.1, responses)?];
+                let fit = fit.clone();
+                Ok(Box::new(move |side, rng| fit(&tables[usize::from(side)], rng)))
+            })
+            .collect()
+    };
+    // One coordinate of the result is the mean response of the last row itself: what a fit must never show.
+    let bare: FitTable = {
+        let honest = honest.clone();
+        Rc::new(move |data, rng| {
+            let mut output = honest(data, rng)?;
+            if let Some(last) = output.last_mut() {
+                *last = data.response().iter().sum();
+            }
+            Ok(output)
+        })
+    };
+    Ok(AuditCase {
+        weakened: vec![
+            Subject { name: "noise halved", claim: claim.clone(), pairs: pairs(&halved)? },
+            Subject { name: "last coordinate without noise", claim: claim.clone(), pairs: pairs(&bare)? },
+        ],
+        honest: Subject { name, claim, pairs: pairs(&honest)? },
+    })
+}
+
+fn glm(name: &'static str, family: Family, target: (f64, f64), responses: (f64, f64)) -> Result<AuditCase> {
+    let prepared = Rc::new(Glm::new(family, target)?.prepare(2, ROWS, budget()?)?);
+    let weak = Rc::new(prepared.with_noise_share(0.5));
+    let claim = prepared.events()?;
+    let honest: FitTable = Rc::new(move |data, rng| Ok(prepared.fit(data, rng)?.coefficients));
+    let halved: FitTable = Rc::new(move |data, rng| Ok(weak.fit(data, rng)?.coefficients));
+    case(name, responses, claim, honest, halved)
+}
+
+pub(super) fn linear() -> Result<AuditCase> {
+    glm("linear", Family::Gaussian, (-1.0, 1.0), (-1.0, 1.0))
+}
+
+pub(super) fn logistic() -> Result<AuditCase> {
+    glm("logistic", Family::Logistic, (0.0, 1.0), (0.0, 1.0))
+}
+
+pub(super) fn poisson() -> Result<AuditCase> {
+    glm("poisson", Family::Poisson, (0.0, 8.0), (0.0, 2.0))
+}
+
+pub(super) fn multinomial() -> Result<AuditCase> {
+    let prepared = Rc::new(Multinomial::new(3)?.prepare(2, ROWS, budget()?)?);
+    let weak = Rc::new(prepared.with_noise_share(0.5));
+    let claim = prepared.events()?;
+    let honest: FitTable = Rc::new(move |data, rng| Ok(prepared.fit(data, rng)?.coefficients.concat()));
+    let halved: FitTable = Rc::new(move |data, rng| Ok(weak.fit(data, rng)?.coefficients.concat()));
+    case("multinomial", (0.0, 1.0), claim, honest, halved)
+}
+
+pub(super) fn linear_statistics() -> Result<AuditCase> {
+    let prepared = Rc::new(LinearStatistics::new((-1.0, 1.0))?.prepare(2, ROWS, budget()?)?);
+    let weak = Rc::new(prepared.with_noise_share(0.5));
+    let claim = prepared.events()?;
+    let honest: FitTable = Rc::new(move |data, rng| Ok(prepared.fit(data, rng)?.coefficients));
+    let halved: FitTable = Rc::new(move |data, rng| Ok(weak.fit(data, rng)?.coefficients));
+    case("linear-statistics", (-1.0, 1.0), claim, honest, halved)
+}
+
+/// Rows at -1 and 1; the last one jumps from one end of the range to the other.
+pub(super) fn mean() -> Result<AuditCase> {
+    let prepared = Rc::new(PrivateMean::new(vec![(-4.0, 4.0)])?.prepare(budget()?)?);
+    let weak = Rc::new(prepared.with_noise_share(0.5));
+    let claim = prepared.events()?;
+    let tables: Vec<Design> = [-4.0, 4.0]
+        .into_iter()
+        .map(|last| {
+            let mut x: Vec<f64> = (0..ROWS).map(|row| if row % 2 == 0 { -1.0 } else { 1.0 }).collect();
+            x[ROWS - 1] = last;
+            Design::from_f64(ROWS, 1, x)
+        })
+        .collect::<Result<_>>()?;
+    let tables = Rc::new(tables);
+    let pairs = |mechanism: &Rc<Prepared<PrivateMean>>, bare: bool| -> Vec<Run> {
+        let (mechanism, tables) = (mechanism.clone(), tables.clone());
+        vec![Box::new(move |side, rng| {
+            let table = &tables[usize::from(side)];
+            let mut output = mechanism.fit(table, rng)?.means;
+            if bare {
+                output[0] = table.row(ROWS - 1).sum();
+            }
+            Ok(output)
+        })]
+    };
+    Ok(AuditCase {
+        weakened: vec![
+            Subject { name: "noise halved", claim: claim.clone(), pairs: pairs(&weak, false) },
+            Subject { name: "last row without noise", claim: claim.clone(), pairs: pairs(&prepared, true) },
+        ],
+        honest: Subject { name: "mean", claim, pairs: pairs(&prepared, false) },
+    })
+}
