@@ -51,6 +51,26 @@ def test_gaussian_delta(epsilon, delta, dpglm, record):
     assert exact <= ours <= exact * (1 + mpmath.mpf("1e-8"))
 
 
+# --- One release: closed curves --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-9, 1e-12, 1e-15, 1e-20, 1e-30])
+@pytest.mark.parametrize("width", [1e-2, 0.1, 1.0, 2.727, 30.0])
+@pytest.mark.parametrize("mechanism", ["laplace", "pure", "selection"])
+def test_one_release(mechanism, width, delta, epsilon_of, record):
+    """delta(e) is 1 - exp((e-w)/2) for Laplace noise, (1 - exp(e-w)) / (1 + exp(-w)) for randomized response, and at
+    worst (1 - exp((e-w)/2))^2 / (1 - exp(-w)) for a selection of bounded range w."""
+    w, d = mpmath.mpf(width), mpmath.mpf(delta)
+    exact = {
+        "laplace": w + 2 * mpmath.log(1 - d),
+        "pure": w + mpmath.log(1 - d * (1 + mpmath.exp(-w))),
+        "selection": w + 2 * mpmath.log(1 - mpmath.sqrt(d * (1 - mpmath.exp(-w)))),
+    }[mechanism]
+    ours = epsilon_of([(mechanism, width, 1)], delta)
+    record("one release in sixty digits", float(ours / exact))
+    assert exact <= ours <= exact * (1 + mpmath.mpf("1e-6"))
+
+
 # --- Randomized response: the binomial -------------------------------------------------------------------------------
 
 
@@ -69,7 +89,7 @@ def test_randomized_response(loss, count, delta, epsilon_of, record):
 # --- Any mix: the contour integral -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("delta", [1e-12, 1e-20, 1e-30])
+@pytest.mark.parametrize("delta", [1e-5, 1e-12, 1e-20, 1e-30])
 @pytest.mark.parametrize(
     "releases",
     [
@@ -77,11 +97,14 @@ def test_randomized_response(loss, count, delta, epsilon_of, record):
         [("laplace", 0.001, 1_000_000)],
         [("gaussian", 0.3, 1), ("laplace", 0.1, 20)],
         [("gaussian", 1.0, 1), ("laplace", 0.3, 5), ("laplace", 0.2, 7)],
+        [("gaussian", 1.0, 1), ("laplace", 1e-3, 1)],
+        [("gaussian", 1.0, 1), ("laplace", 1e-7, 1)],
+        [("gaussian", 1e-7, 1), ("laplace", 0.1, 2_000)],
         [("gaussian", 0.02, 100), ("laplace", 0.02, 1_000), ("pure", 0.01, 1_000)],
     ],
     ids=lambda releases: "+".join(f"{n}x{kind}({x:g})" for kind, x, n in releases),
 )
-def test_mixes_at_tiny_deltas(releases, delta, epsilon_of, record):
+def test_mixes(releases, delta, epsilon_of, record):
     ours = epsilon_of(releases, delta)
     truth = reference.epsilon_where(lambda e: reference.contour_log_delta(releases, e), delta, ours)
     record("contour integral", ours / truth)

@@ -2,3 +2,8 @@
 
 pub mod account;
 pub mod calibrate;
+pub mod fit;
+pub mod mean;
+pub mod predict;
+pub mod schema;
+pub mod show;

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use clap::ValueEnum;
+use dpglm::Error;
 use dpglm::privacy::{Event, Noise};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -74,7 +75,13 @@ pub fn from_numbers(
         Mechanism::Pure => Noise::Pure { epsilon: number("epsilon")? },
         Mechanism::Zcdp => Noise::Zcdp { rho: number("rho")? },
     };
-    Ok(Event::new(release, noise, count)?)
+    Event::new(release, noise, count).map_err(|error| match error {
+        // The library knows the parameter by its name in events files.
+        Error::OutOfRange { parameter, .. } if wanted.contains(&parameter) || parameter == "count" => {
+            Failure::Usage(error.to_string().replacen(parameter, &call(parameter), 1))
+        }
+        other => other.into(),
+    })
 }
 
 /// An event written as `gaussian:sensitivity=1,sigma=4,count=20`, with the fields of an events file.
@@ -95,11 +102,14 @@ pub fn from_specification(text: &str) -> Result<Event, Failure> {
             return Err(wrong(format!("'{field}' is not of the form name=value")));
         };
         let is_new = match name {
-            "count" => count.replace(crate::flags::count(value).map_err(wrong)?).is_none(),
+            "count" => {
+                let value =
+                    value.parse::<u64>().map_err(|_| wrong(format!("'{field}' is no whole number")))?;
+                count.replace(value).is_none()
+            }
             "release" => release.replace(value).is_none(),
             "sensitivity" | "sigma" | "scale" | "epsilon" | "rho" => {
-                let value =
-                    crate::flags::number(value).map_err(|error| wrong(format!("{name} is {error}")))?;
+                let value = value.parse::<f64>().map_err(|_| wrong(format!("'{field}' is no number")))?;
                 let is_new = numbers.iter().all(|(other, _)| *other != name);
                 numbers.push((name, value));
                 is_new

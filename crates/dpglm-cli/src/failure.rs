@@ -31,6 +31,18 @@ impl From<dpglm::Error> for Failure {
     }
 }
 
+/// Errors about files, and about declarations: those in a schema file are faults of the file, the others of the command
+/// line.
+impl From<dpglm_io::Error> for Failure {
+    fn from(error: dpglm_io::Error) -> Self {
+        match error {
+            dpglm_io::Error::Core(error) => error.into(),
+            dpglm_io::Error::Declaration { path: None, .. } => Failure::Usage(error.to_string()),
+            _ => Failure::Failed(error.to_string()),
+        }
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {

@@ -9,7 +9,8 @@ pub fn number(text: &str) -> Result<f64, String> {
 
 /// A whole number of releases.
 pub fn count(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| "count must be a whole number of at least 1: write it like 20".into())
+    text.parse()
+        .map_err(|_| format!("count must be a whole number of at least 1, got {text}: write it like 20"))
 }
 
 /// A delta above 0. A pure guarantee is asked for by name, never by a number that may be a slip.

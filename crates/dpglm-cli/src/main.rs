@@ -1,18 +1,25 @@
 //! The command `dpglm`. It reads flags and files, calls the library, and prints: nothing is computed here.
 
+mod artefact;
+mod budget;
 mod commands;
+mod estimates;
 mod events;
 mod failure;
 mod flags;
+mod model;
+mod planned;
 mod plot;
+mod progress;
 mod render;
+mod table;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use failure::Failure;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
-/// Differential privacy in numbers: how much noise a privacy budget asks for, and what guarantee given noise provides.
+/// Regression and means with a privacy guarantee, and the guarantee in numbers.
 ///
 /// A guarantee (epsilon, delta) says that nobody who sees the releases can tell well whether one person's row was in the
 /// data: the probability of any outcome changes by at most a factor e^epsilon when that row changes, but for a part of
@@ -29,6 +36,16 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Fit a private linear, logistic, Poisson or multinomial model
+    Fit(Box<commands::fit::Arguments>),
+    /// Private means of a table's columns
+    Mean(commands::mean::Arguments),
+    /// Predict for the rows of a new table
+    Predict(commands::predict::Arguments),
+    /// Show a fitted model and check its certificate
+    Show(commands::show::Arguments),
+    /// Draft the schema of a table
+    Schema(commands::schema::Arguments),
     /// From noise to a guarantee: what do these releases cost together?
     Account(commands::account::Arguments),
     /// From a budget to noise: how much noise do these releases need?
@@ -47,6 +64,11 @@ enum Format {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
+        Command::Fit(arguments) => commands::fit::run(&arguments, cli.format),
+        Command::Mean(arguments) => commands::mean::run(&arguments, cli.format),
+        Command::Predict(arguments) => commands::predict::run(&arguments, cli.format),
+        Command::Show(arguments) => commands::show::run(&arguments, cli.format),
+        Command::Schema(arguments) => commands::schema::run(&arguments),
         Command::Account(arguments) => commands::account::run(&arguments, cli.format),
         Command::Calibrate(arguments) => commands::calibrate::run(&arguments, cli.format),
     };

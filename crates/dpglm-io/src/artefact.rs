@@ -38,6 +38,25 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
+/// Finds out whether a file of about `size` bytes can be written here, and leaves everything as it was: asked before a
+/// budget is spent on what could not be kept.
+pub fn check_writable(path: &Path, size: usize) -> Result<()> {
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let existing = fs::metadata(&target).ok();
+    if existing.as_ref().is_some_and(fs::Metadata::is_dir) {
+        return Err(failed(path, io::Error::from(io::ErrorKind::IsADirectory)));
+    }
+    if existing.is_some_and(|m| !m.is_file()) {
+        // A pipe or a device: whether it takes the bytes shows when they come.
+        return OpenOptions::new().write(true).open(&target).map(drop).map_err(|e| failed(path, e));
+    }
+    let temporary = temporary_name(&target);
+    let written = write_synced(&temporary, &vec![b' '; size]);
+    // If this fails too, the first error is the one to report.
+    let removed = fs::remove_file(&temporary);
+    written.and(removed).map_err(|e| failed(path, e))
+}
+
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     file.write_all(bytes)?;

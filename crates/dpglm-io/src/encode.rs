@@ -26,9 +26,10 @@ pub enum Precision {
 
 /// A table ready to fit.
 pub struct Encoded {
-    /// The features, scaled by their declared bounds; one indicator a level but the reference; no intercept column.
+    /// The features, scaled by their declared bounds; one indicator a level but the reference; before
+    /// them a column of ones where one was asked for.
     pub design: Design,
-    /// What each column of the design is.
+    /// What each column of the design is, the column of ones left out.
     pub columns: Vec<EncodedColumn>,
     /// The target in its own units: clamped for a real or count, 0 or 1 for a binary, the level's index for a
     /// category. Empty without a target.
@@ -44,6 +45,8 @@ pub struct Encoded {
     pub units: Option<Units>,
     /// True if the model has an intercept.
     pub intercept: bool,
+    /// True if the design's first column is constant 1, for the intercept.
+    pub constant_column: bool,
     /// For the curator's eyes: how many cells the public rule changed. Never part of an artefact.
     pub curator: CuratorNotes,
 }
@@ -51,7 +54,7 @@ pub struct Encoded {
 /// What a column of the design is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EncodedColumn {
-    /// Its name: the file's column, or `column=level` for an indicator.
+    /// Its name: the file's column, or `column=level` for an indicator or a binary.
     pub name: String,
     /// From the user's unit to the stored one.
     pub scaling: Scaling,
@@ -113,7 +116,7 @@ impl Encoded {
         self.design.rows()
     }
 
-    /// A bound on every row's l2 norm that follows from the declarations alone.
+    /// A bound on every row's l2 norm, the column of ones left out, that follows from the declarations alone.
     pub fn norm_bound(&self) -> f64 {
         norm_bound(&self.columns)
     }

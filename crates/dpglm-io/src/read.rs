@@ -36,6 +36,8 @@ pub struct ReadOptions {
     pub header: Option<bool>,
     /// False for a file to predict for, which may lack target, exposure and unit.
     pub needs_target: bool,
+    /// Whether the design of a model with an intercept begins with a column of ones, which estimators expect.
+    pub constant_column: bool,
 }
 
 impl Default for ReadOptions {
@@ -47,13 +49,18 @@ impl Default for ReadOptions {
             delimiter: None,
             header: None,
             needs_target: true,
+            constant_column: false,
         }
     }
 }
 
 impl ReadOptions {
     fn settings(&self, default: Precision) -> Settings {
-        Settings { precision: self.precision.unwrap_or(default), strict: self.strict }
+        Settings {
+            precision: self.precision.unwrap_or(default),
+            strict: self.strict,
+            constant_column: self.constant_column,
+        }
     }
 }
 

@@ -174,6 +174,12 @@ impl Schema {
         Self::try_from(self.raw)
     }
 
+    /// The same schema for a text file without a header line, whose columns have these names.
+    pub fn with_names(mut self, names: Option<Vec<String>>) -> Result<Self> {
+        self.raw.names = names;
+        Self::try_from(self.raw)
+    }
+
     /// The columns of the encoded table and the target, which follow from the schema alone: what a plan needs before
     /// any file is opened.
     pub fn encoded(&self) -> Result<(Vec<EncodedColumn>, Option<Target>)> {

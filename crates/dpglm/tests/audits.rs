@@ -12,8 +12,8 @@ use dpglm::registry::{Subject, entries};
 
 /// Enough for a mechanism to be told from one with half its noise, with room to spare.
 const RUNS: u64 = 200_000;
-/// Whole fits cost more and have fewer statistics.
-const FITS: u64 = 12_000;
+/// Whole fits cost more; at their larger epsilon, noise cut to 0.3 shows in fewer runs.
+const FITS: u64 = 1_500;
 const ERROR: f64 = 1e-6;
 
 /// A seed derived from names, so that no seed is ever chosen by its result.

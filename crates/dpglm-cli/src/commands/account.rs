@@ -26,27 +26,27 @@ pub struct Arguments {
     /// The most that one row can change the released value: the l2 norm of the change for gaussian, the l1 norm for laplace,
     /// the largest change of any one score for selection
     #[arg(long, value_name = "S", value_parser = flags::number, allow_negative_numbers = true)]
-    #[arg(requires = "mechanism", help_heading = "Releases")]
+    #[arg(requires = "mechanism", conflicts_with_all = ["event", "events"], help_heading = "Releases")]
     sensitivity: Option<f64>,
     /// Standard deviation of gaussian noise
     #[arg(long, value_name = "SIGMA", value_parser = flags::number, allow_negative_numbers = true)]
-    #[arg(requires = "mechanism", help_heading = "Releases")]
+    #[arg(requires = "mechanism", conflicts_with_all = ["event", "events"], help_heading = "Releases")]
     sigma: Option<f64>,
     /// Scale of laplace noise (its mean absolute value), or of a selection's Gumbel noise
     #[arg(long, value_name = "SCALE", value_parser = flags::number, allow_negative_numbers = true)]
-    #[arg(requires = "mechanism", help_heading = "Releases")]
+    #[arg(requires = "mechanism", conflicts_with_all = ["event", "events"], help_heading = "Releases")]
     scale: Option<f64>,
     /// Privacy loss of each pure release
     #[arg(long, value_name = "EPSILON", value_parser = flags::number, allow_negative_numbers = true)]
-    #[arg(requires = "mechanism", help_heading = "Releases")]
+    #[arg(requires = "mechanism", conflicts_with_all = ["event", "events"], help_heading = "Releases")]
     epsilon_per_release: Option<f64>,
     /// zCDP parameter of each zcdp release
     #[arg(long, value_name = "RHO", value_parser = flags::number, allow_negative_numbers = true)]
-    #[arg(requires = "mechanism", help_heading = "Releases")]
+    #[arg(requires = "mechanism", conflicts_with_all = ["event", "events"], help_heading = "Releases")]
     rho: Option<f64>,
     /// How many such releases there are, for example the steps of gradient descent [default: 1]
     #[arg(long, value_name = "N", value_parser = flags::count, allow_negative_numbers = true)]
-    #[arg(requires = "mechanism", help_heading = "Releases")]
+    #[arg(requires = "mechanism", conflicts_with_all = ["event", "events"], help_heading = "Releases")]
     count: Option<u64>,
     /// Releases in short form, for a mix: gaussian:sensitivity=1,sigma=4,count=20. Fields are those of an events file. May be
     /// repeated

@@ -24,11 +24,11 @@ pub struct Arguments {
     /// The most that one row can change the released value: the l2 norm of the change for gaussian, the l1 norm for laplace,
     /// the largest change of any one score for selection
     #[arg(long, value_name = "S", value_parser = flags::number, allow_negative_numbers = true)]
-    #[arg(requires = "mechanism", help_heading = "Releases")]
+    #[arg(requires = "mechanism", conflicts_with_all = ["event", "events"], help_heading = "Releases")]
     sensitivity: Option<f64>,
     /// How many such releases there are, for example the steps of gradient descent [default: 1]
     #[arg(long, value_name = "N", value_parser = flags::count, allow_negative_numbers = true)]
-    #[arg(requires = "mechanism", help_heading = "Releases")]
+    #[arg(requires = "mechanism", conflicts_with_all = ["event", "events"], help_heading = "Releases")]
     count: Option<u64>,
     /// A template in short form, for a mix: gaussian:sensitivity=1,sigma=4,count=20. All of its noise is multiplied by one
     /// factor. May be repeated
@@ -128,14 +128,12 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         Some(delta) => Budget::new(arguments.epsilon, delta)?,
         None => Budget::pure(arguments.epsilon)?,
     };
+    let from_stdin = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
+    if from_stdin(&arguments.events) && from_stdin(&arguments.spent) {
+        return Err(Failure::Usage("--events and --spent cannot both read standard input".into()));
+    }
     let template = arguments.read_template()?;
-    let spent = match &arguments.spent {
-        Some(path) if arguments.events.as_deref() == Some(path) && path == Path::new("-") => {
-            return Err(Failure::Usage("--events and --spent cannot both read standard input".into()));
-        }
-        Some(path) => events::from_file(path)?,
-        None => Vec::new(),
-    };
+    let spent = arguments.spent.as_deref().map(events::from_file).transpose()?.unwrap_or_default();
     let calibrated = accounting::calibrate(&template, &spent, budget)?;
     let all = [calibrated.as_slice(), spent.as_slice()].concat();
     let cost = accounting::account(&all, budget.delta())?;

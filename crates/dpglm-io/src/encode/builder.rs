@@ -17,6 +17,7 @@ use crate::schema::{Missing, Schema, Undeclared};
 pub(crate) struct Settings {
     pub precision: Precision,
     pub strict: bool,
+    pub constant_column: bool,
 }
 
 /// The table under construction.
@@ -29,6 +30,8 @@ pub(crate) struct Builder {
     missing_values: Vec<Vec<u8>>,
     slots: Vec<Slot>,
     columns: Vec<EncodedColumn>,
+    /// Columns of ones before the features: 1 if a constant column was asked for and the model has an intercept.
+    constants: usize,
     target: Option<Target>,
     touched: Vec<Touched>,
     rows: usize,
@@ -68,6 +71,7 @@ impl Builder {
             units: has(|u| matches!(u, Purpose::Unit)).then(Numbering::default),
             slots: plan.slots,
             columns: plan.columns,
+            constants: usize::from(settings.constant_column && schema.intercept()),
             target: plan.target,
         }
     }
@@ -82,14 +86,20 @@ impl Builder {
         self.slots[slot].position
     }
 
-    /// Makes room for at least `rows` rows, all zero.
+    /// The width of a stored row.
+    fn width(&self) -> usize {
+        self.constants + self.columns.len()
+    }
+
+    /// Makes room for at least `rows` rows, all zero but for the constant column.
     pub fn ensure_rows(&mut self, rows: usize) -> Result<()> {
         if rows <= self.rows {
             return Ok(());
         }
+        let width = self.width();
         let grown = match &mut self.entries {
-            Entries::F64(entries) => grow(entries, rows, self.columns.len(), 0.0),
-            Entries::F32(entries) => grow(entries, rows, self.columns.len(), 0.0),
+            Entries::F64(entries) => grow(entries, rows, width, 0.0),
+            Entries::F32(entries) => grow(entries, rows, width, 0.0),
         } && self.response.as_mut().is_none_or(|v| grow(v, rows, 1, 0.0))
             && self.weights.as_mut().is_none_or(|v| grow(v, rows, 1, 1.0))
             && self.exposure.as_mut().is_none_or(|v| grow(v, rows, 1, 1.0))
@@ -102,13 +112,18 @@ impl Builder {
                 "ignore columns, store single precision, or use a machine with more memory",
             ));
         }
+        if self.constants > 0 {
+            for row in self.rows..rows {
+                self.entries.set(row * width, 1.0, &Scaling::INDICATOR);
+            }
+        }
         self.rows = rows;
         Ok(())
     }
 
     /// Sets a row's features to given stored values.
     pub fn put_features(&mut self, row: usize, stored: &[f64]) {
-        let at = row * self.columns.len();
+        let at = row * self.width() + self.constants;
         match &mut self.entries {
             Entries::F64(entries) => entries[at..at + stored.len()].copy_from_slice(stored),
             Entries::F32(entries) => {
@@ -125,7 +140,7 @@ impl Builder {
     pub fn put(&mut self, row: usize, slot: usize, cell: Cell<'_>) -> Result<()> {
         let marks = &self.missing_values;
         let is_missing = |text: &[u8]| marks.iter().any(|m| m == text);
-        let start = row * self.columns.len();
+        let start = row * self.width() + self.constants;
         let fault = match &self.slots[slot].purpose {
             Purpose::Number { at, numeric, scaling } => {
                 let (value, fault) = numeric.decode(cell);
@@ -231,7 +246,7 @@ impl Builder {
             ));
         }
         self.require_rows()?;
-        let (rows, width) = (self.rows, self.columns.len());
+        let (rows, width) = (self.rows, self.width());
         Ok(Encoded {
             design: match self.entries {
                 Entries::F64(mut entries) => {
@@ -250,6 +265,7 @@ impl Builder {
             exposure: self.exposure,
             units: self.units.map(|u| Units { count: u.count(), of_row: u.of_row }),
             intercept: self.intercept,
+            constant_column: self.constants > 0,
             curator: CuratorNotes(self.touched),
         })
     }

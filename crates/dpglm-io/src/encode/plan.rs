@@ -71,7 +71,7 @@ impl Plan {
                 }
                 Kind::Binary(c) => {
                     let scaling = binary_scaling(schema);
-                    let at = plan.feature(&column.name, scaling, None);
+                    let at = plan.feature(&binary_name(&column.name, c), scaling, None);
                     Purpose::Binary { at, levels: c.clone(), undeclared: undeclared(schema, c), scaling }
                 }
                 Kind::Category(c) => {
@@ -116,6 +116,14 @@ fn binary_scaling(schema: &Schema) -> Scaling {
             Scaling::new(bounds, schema.scale(), schema.intercept())
         }
         _ => Scaling::INDICATOR,
+    }
+}
+
+/// A binary feature is called by the level that counts as 1, unless that says nothing.
+fn binary_name(column: &str, levels: &Categorical) -> String {
+    match levels.levels.names() {
+        [_, one] if !matches!(one.as_str(), "1" | "true") => format!("{column}={one}"),
+        _ => column.to_owned(),
     }
 }
 

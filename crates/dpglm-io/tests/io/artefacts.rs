@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use dpglm_io::write_atomically;
+use dpglm_io::{check_writable, write_atomically};
 
 use crate::support::*;
 
@@ -98,4 +98,17 @@ fn a_full_disk_keeps_the_old_file() {
     assert!(Command::new("umount").arg(folder.path()).status().unwrap().success());
     says(&message(result), &["fit.json", "the disk is full", "no file was left behind", "free some space"]);
     assert_eq!((left, old), (vec!["fit.json".to_owned()], b"old".to_vec()));
+}
+
+#[test]
+fn a_place_is_tried_before_it_is_needed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fit.json");
+    fs::write(&path, "old").unwrap();
+    check_writable(&path, 1000).unwrap();
+    assert_eq!((names(folder.path()), fs::read(&path).unwrap()), (vec!["fit.json".into()], b"old".to_vec()));
+    check_writable(&folder.path().join("new.json"), 10).unwrap();
+    assert_eq!(names(folder.path()), ["fit.json"]);
+    assert!(message(check_writable(&folder.path().join("none/fit.json"), 1)).contains("create the folder"));
+    assert!(message(check_writable(folder.path(), 1)).contains("not a folder"));
 }

@@ -15,6 +15,7 @@ const OPTIONS: ReadOptions = ReadOptions {
     delimiter: None,
     header: None,
     needs_target: true,
+    constant_column: false,
 };
 
 /// Features as they are, so that a test can read them.
@@ -26,7 +27,7 @@ fn plain(lower: f64, upper: f64) -> Wide {
 fn a_table_under_a_schema() {
     let table = read(PEOPLE, PEOPLE_SCHEMA).unwrap();
     let names: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
-    assert_eq!(names, ["age", "visits", "sex", "work=State", "work=Self"]);
+    assert_eq!(names, ["age", "visits", "sex=Male", "work=State", "work=Self"]);
     assert_eq!(entries(&table), [-0.5, -0.6, 1.0, 0.0, 0.0, 0.0, -1.0, -1.0, 1.0, 0.0]);
     assert_eq!(table.response, [50.0, 20.0]);
     assert!(table.weights.is_none() && table.exposure.is_none() && table.units.is_none());
@@ -279,4 +280,31 @@ fn the_header_alone_tells_the_shape() {
     assert_eq!((found.rows, found.columns.map(|c| c.len())), (Some(6), Some(5)));
     let sparse = sample("t.libsvm", "1 1:1\n");
     assert_eq!(shape(&sparse.path, None, &OPTIONS).unwrap(), Shape { rows: None, columns: None });
+}
+
+#[test]
+fn a_constant_column_comes_first_where_the_model_has_an_intercept() {
+    let options = ReadOptions { constant_column: true, ..OPTIONS };
+    let plain = read(PEOPLE, PEOPLE_SCHEMA).unwrap();
+    let file = sample("people.csv", PEOPLE);
+    let table = read_table(&file.path, &schema(PEOPLE_SCHEMA), &options).unwrap();
+    assert!(table.constant_column && table.columns == plain.columns);
+    let width = plain.columns.len() + 1;
+    for (row, features) in entries(&table).chunks(width).zip(entries(&plain).chunks(width - 1)) {
+        assert_eq!(row[0], 1.0);
+        assert_eq!(&row[1..], features);
+    }
+    let single = ReadOptions { precision: Some(Precision::F32), ..options };
+    let table = read_table(&file.path, &schema(PEOPLE_SCHEMA), &single).unwrap();
+    assert_eq!(entries(&table).chunks(width).map(|row| row[0]).collect::<Vec<_>>(), [1.0, 1.0]);
+    let without = schema(PEOPLE_SCHEMA).with_intercept(false);
+    assert!(!read_table(&file.path, &without, &options).unwrap().constant_column);
+    // Rows that name their columns, and leave most of them out.
+    let sparse = sample("t.libsvm", "1 2:3\n-1 1:4\n");
+    let wide = plain_wide_with_label();
+    assert_eq!(entries(&read_wide(&sparse.path, &wide, &options).unwrap()), [1.0, 0.0, 3.0, 1.0, 4.0, 0.0]);
+}
+
+fn plain_wide_with_label() -> Wide {
+    plain(0.0, 5.0).with_binary_response(Response::LastColumn)
 }

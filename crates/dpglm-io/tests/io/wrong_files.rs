@@ -12,6 +12,7 @@ const STRICT: ReadOptions = ReadOptions {
     delimiter: None,
     header: None,
     needs_target: true,
+    constant_column: false,
 };
 
 /// The message of strict mode for a file that the public rule accepts.

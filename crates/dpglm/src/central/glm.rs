@@ -32,7 +32,6 @@ use super::moments::{self, Conditioner, Moments, TRACE};
 use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy, Purse};
 use super::weighting::{self, Weighting};
-use crate::accounting::gaussian::largest_mu;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::families::{BoundedScore, Family};
@@ -130,13 +129,13 @@ impl Glm {
     }
 
     /// Every release, with its share of the budget. Public quantities only.
-    fn plan(&self, columns: usize, units: usize, privacy: Privacy) -> Vec<Planned> {
-        let mut plan = vec![weighting::planned()];
+    fn plan(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Vec<Planned>> {
+        let mut plan = vec![weighting::planned(columns, units, privacy)?];
         if self.is_real() {
             if self.intercept {
-                plan.push(Planned::selection(CENTRE, 0.01, 1));
+                plan.push(Planned::quantiles(CENTRE, self.centres()?, 1, units, privacy));
             }
-            plan.push(Planned::selection(SCALE, 0.02, 2));
+            plan.push(Planned::quantiles(SCALE, self.scales()?, 2, units, privacy));
         }
         if matches!(self.family, Family::Poisson) && self.intercept {
             plan.push(Planned::gaussian(RATE, 0.01, 1));
@@ -148,13 +147,24 @@ impl Glm {
             plan.push(Planned::gaussian(SCORES, (4.0 * wanted).clamp(0.04, 0.15), 1));
         }
         push_gradients(&mut plan);
-        plan
+        Ok(plan)
+    }
+
+    /// Where a real response's centre may lie.
+    fn centres(&self) -> Result<Candidates> {
+        Candidates::even(self.target.0, self.target.1, 1025)
+    }
+
+    /// How large a real response's residuals may be.
+    fn scales(&self) -> Result<Candidates> {
+        let span = self.target.1 - self.target.0;
+        Candidates::positive_geometric(span * 2f64.powi(-16), span, 8)
     }
 
     /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
     pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
         require_shape(columns, units)?;
-        let calibration = Calibration::new(self.plan(columns, units, privacy), privacy)?;
+        let calibration = Calibration::new(self.plan(columns, units, privacy)?, privacy)?;
         Ok(Prepared { model: self.clone(), columns, units, calibration })
     }
 
@@ -182,8 +192,12 @@ impl Glm {
             Family::Gaussian | Family::Monotone(_) => {
                 let mut centre = 0.0;
                 if self.intercept {
-                    let grid = Candidates::even(self.target.0, self.target.1, 4097)?;
-                    centre = purse.quantile(CENTRE, &unit_means(data, |row| response[row]), grid, 0.5)?;
+                    centre = purse.quantile(
+                        CENTRE,
+                        &unit_means(data, |row| response[row]),
+                        self.centres()?,
+                        0.5,
+                    )?;
                     // The link's inverse at the centre is not known; from zero, a few steps find it.
                     if matches!(self.family, Family::Gaussian) {
                         start[0] = centre;
@@ -221,10 +235,8 @@ impl Glm {
         residual: impl Fn(usize) -> f64,
         purse: &mut Purse<'_>,
     ) -> Result<f64> {
-        let span = self.target.1 - self.target.0;
-        let least = span * 2f64.powi(-20);
         let sizes = unit_means(data, |row| residual(row).abs());
-        Ok(purse.quantile(SCALE, &sizes, Candidates::geometric(least, span, 16)?, 0.75)?.abs().max(least))
+        purse.quantile(SCALE, &sizes, self.scales()?, 0.75)
     }
 }
 
@@ -300,7 +312,7 @@ impl Prepared<Glm> {
         };
 
         // Step 6
-        let score = model.family.bounded(cap)?;
+        let score = if cap == first_cap { first.clone() } else { model.family.bounded(cap)? };
         let coefficients = run(AVERAGED, &mut iterate, &score, &mut purse)?;
 
         // Step 7
@@ -389,11 +401,7 @@ fn score_moments(
 /// `sqrt(2d) * 1.5 sqrt(2) R^2 / (n mu)`; 2/5 of the average eigenvalue `R^2 / d` is accurate enough for a
 /// preconditioner, and asks for `mu = 7.5 d^1.5 / n`.
 pub(super) fn moments_share(columns: usize, units: usize, privacy: Privacy) -> f64 {
-    let total = match privacy {
-        Privacy::Budget(budget) if !budget.is_pure() => largest_mu(budget.epsilon(), budget.delta()),
-        _ => 1.0,
-    };
-    (7.5 * (columns as f64).powf(1.5) / (units as f64 * total)).powi(2)
+    (7.5 * (columns as f64).powf(1.5) / (units as f64 * privacy.mu())).powi(2)
 }
 
 /// Closes a plan: burn-in, and all that is left for the averaged steps.

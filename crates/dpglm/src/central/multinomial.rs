@@ -78,7 +78,8 @@ impl Multinomial {
     pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
         require_shape(columns, units)?;
         let share = moments_share(columns, units, privacy).clamp(0.01, 0.10);
-        let mut plan = vec![weighting::planned(), Planned::gaussian(MOMENTS, share, 1)];
+        let mut plan =
+            vec![weighting::planned(columns, units, privacy)?, Planned::gaussian(MOMENTS, share, 1)];
         push_gradients(&mut plan);
         let calibration = Calibration::new(plan, privacy)?;
         Ok(Prepared { model: self.clone(), columns, units, calibration })

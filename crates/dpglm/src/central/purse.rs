@@ -6,6 +6,7 @@
 //! multiplier for the whole plan and computes the guarantee, before any data is seen. While the estimator runs, a release
 //! that was not planned is refused, and so is one whose noise is less than planned.
 
+use crate::accounting::gaussian::largest_mu;
 use crate::accounting::{Guarantee, account, calibrate, curve};
 use crate::error::{Error, Result};
 use crate::mechanisms::{Candidates, GaussianVector, PrivateQuantile};
@@ -19,6 +20,16 @@ pub enum Privacy {
     Budget(Budget),
     /// No privacy: the same planned algorithm with no noise, to see what privacy costs.
     None,
+}
+
+impl Privacy {
+    /// The budget as the `mu` of one Gaussian release, for planning. 1 without a finite or approximate budget.
+    pub(crate) fn mu(&self) -> f64 {
+        match self {
+            Privacy::Budget(budget) if !budget.is_pure() => largest_mu(budget.epsilon(), budget.delta()),
+            _ => 1.0,
+        }
+    }
 }
 
 /// One line of a plan: `count` releases of one kind that share `share` of the budget.
@@ -39,6 +50,20 @@ enum Kind {
 impl Planned {
     pub(crate) fn gaussian(what: &'static str, share: f64, count: u64) -> Self {
         Self { what, kind: Kind::Gaussian, share, count }
+    }
+
+    /// `count` quantiles among `candidates`, each with at least 1% of the budget, and up to 5% where there are so few
+    /// units that noise in their ranks could carry it past all of them.
+    pub(crate) fn quantiles(
+        what: &'static str,
+        candidates: Candidates,
+        count: u64,
+        units: usize,
+        privacy: Privacy,
+    ) -> Self {
+        // Noise of scale 1/(mu sqrt(share)) on ranks stays within a quarter of the units.
+        let reach = 4.0 * ((candidates.count() as f64).ln() + 3.0) / (units as f64 * privacy.mu());
+        Self::selection(what, count as f64 * (reach * reach).clamp(0.01, 0.05), count)
     }
 
     pub(crate) fn selection(what: &'static str, share: f64, count: u64) -> Self {

@@ -56,11 +56,10 @@ impl LinearStatistics {
     /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
     pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
         require_shape(columns, units)?;
-        let plan = vec![
-            weighting::planned(),
-            Planned::gaussian(MOMENTS, 0.39, 1),
-            Planned::gaussian(PRODUCTS, 0.60, 1),
-        ];
+        let mut plan = vec![weighting::planned(columns, units, privacy)?];
+        let rest = 1.0 - plan.iter().map(|p| p.share).sum::<f64>();
+        plan.push(Planned::gaussian(MOMENTS, 0.4 * rest, 1));
+        plan.push(Planned::gaussian(PRODUCTS, 0.6 * rest, 1));
         let calibration = Calibration::new(plan, privacy)?;
         Ok(Prepared { model: self.clone(), columns, units, calibration })
     }

@@ -4,7 +4,7 @@
 //! size, a row's weight is `min(1, R / size of its unit)`, a function of the features alone, so that weighted scores keep
 //! their mean of zero, and `sum over a unit of weight * norm <= R` for every data set.
 
-use super::purse::{Planned, Purse};
+use super::purse::{Planned, Privacy, Purse};
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::mechanisms::Candidates;
@@ -21,17 +21,20 @@ pub(super) struct Weighting {
     pub weights: Vec<f64>,
 }
 
-pub(super) fn planned() -> Planned {
-    Planned::selection(SIZE, 0.01, 1)
+/// Scaled features have norm sqrt(d) at most, and several rows a unit add up.
+fn candidates(columns: usize) -> Result<Candidates> {
+    let reach = (columns as f64).sqrt();
+    Candidates::positive_geometric(reach * 2f64.powi(-10), reach * 2f64.powi(10), 8)
+}
+
+pub(super) fn planned(columns: usize, units: usize, privacy: Privacy) -> Result<Planned> {
+    Ok(Planned::quantiles(SIZE, candidates(columns)?, 1, units, privacy))
 }
 
 pub(super) fn release(data: &Dataset, purse: &mut Purse<'_>) -> Result<Weighting> {
     let norms = data.row_norms();
     let sizes = data.sum_by_unit(|row| norms[row]);
-    // Scaled features have norm sqrt(d) at most, and several rows a unit add up.
-    let reach = (data.design().columns() as f64).sqrt();
-    let (least, most) = (reach * 2f64.powi(-16), reach * 2f64.powi(16));
-    let size = purse.quantile(SIZE, &sizes, Candidates::geometric(least, most, 32)?, 0.5)?.abs().max(least);
+    let size = purse.quantile(SIZE, &sizes, candidates(data.design().columns())?, 0.5)?;
     // Shrunk by more than the rounding of the sizes, the quotient and the products (relatively below 1e-10 for units of
     // up to 100,000 rows; the sum of a unit's norms is rounded like any sum).
     let bound = size * (1.0 - 1e-9);

@@ -1,6 +1,6 @@
 //! Inner products, residuals and the gradient in one read of the rows.
 
-use super::lanes::{Entry, Kernel, LANES, Lanes, Level};
+use super::lanes::{Entry, Kernel, LANES, Lanes, Level, Line};
 use super::parallel;
 use super::rows::{STRIP, add_rows, dot_rows, padded, square_row, unpad};
 
@@ -8,7 +8,7 @@ use super::rows::{STRIP, add_rows, dot_rows, padded, square_row, unpad};
 pub(super) const BLOCK: usize = 256;
 
 /// One vector of the compensated total: the rounded sum and what rounding has lost so far.
-type Total = [[f64; LANES]; 2];
+type Total = [Line; 2];
 
 /// `gradient = sum_i residual_i x_i^T` for `outputs` residuals a row.
 pub(super) fn fused<T: Entry, F: Fn(usize, &[f64], &mut [f64]) + Sync>(
@@ -50,7 +50,7 @@ struct Fused<'a, T, F> {
     entries: &'a [T],
     columns: usize,
     outputs: usize,
-    coefficients: &'a [[f64; LANES]],
+    coefficients: &'a [Line],
     residual: &'a F,
     totals: &'a mut [Total],
 }
@@ -62,14 +62,19 @@ impl<T: Entry, F: Fn(usize, &[f64], &mut [f64])> Kernel for Fused<'_, T, F> {
     fn run<L: Lanes>(self, lanes: L) {
         let Self { first_row, entries, columns, outputs, coefficients, residual, totals } = self;
         let width = columns.div_ceil(LANES);
-        let mut sums = vec![[0.0; LANES]; totals.len()];
+        let mut sums = vec![Line::default(); totals.len()];
         let mut predictors = vec![0.0; STRIP * outputs];
         let mut residuals = vec![0.0; STRIP * outputs];
         let mut row = first_row;
+        let mut kept = vec![Line::default(); STRIP * width];
         for block in entries.chunks(BLOCK * columns) {
-            sums.fill([0.0; LANES]);
+            sums.fill(Line::default());
             for strip in block.chunks(STRIP * columns) {
-                dot_rows(lanes, strip, columns, coefficients, &mut predictors);
+                for ((x, u), keep) in
+                    strip.chunks_exact(columns).zip(&mut predictors).zip(kept.chunks_exact_mut(width))
+                {
+                    *u = crate::kernels::rows::dot_keep(lanes, x, coefficients, keep);
+                }
                 let rows = strip.len() / columns;
                 for (u, r) in
                     predictors.chunks_exact(outputs).zip(residuals.chunks_exact_mut(outputs)).take(rows)
@@ -83,7 +88,7 @@ impl<T: Entry, F: Fn(usize, &[f64], &mut [f64])> Kernel for Fused<'_, T, F> {
                         for (weight, r) in weights.iter_mut().zip(residuals.chunks_exact(outputs)) {
                             *weight = r[k];
                         }
-                        add_rows(lanes, strip, columns, &weights, sums);
+                        crate::kernels::rows::add_lines(lanes, &kept, width, &weights, sums);
                     } else {
                         for (strip, r) in strip.chunks_exact(columns).zip(residuals.chunks_exact(outputs)) {
                             add_rows(lanes, strip, columns, &[r[k]], sums);
@@ -92,7 +97,7 @@ impl<T: Entry, F: Fn(usize, &[f64], &mut [f64])> Kernel for Fused<'_, T, F> {
                 }
             }
             for (total, sum) in totals.iter_mut().zip(&sums) {
-                *total = accumulate(lanes, total, lanes.load(sum), lanes.splat(0.0));
+                *total = accumulate(lanes, total, lanes.load(&sum.0), lanes.splat(0.0));
             }
         }
     }
@@ -105,25 +110,29 @@ struct Join {
 }
 
 impl Kernel for Join {
-    type Output = Vec<[f64; LANES]>;
+    type Output = Vec<Line>;
 
     #[inline(always)]
     fn run<L: Lanes>(mut self, lanes: L) -> Self::Output {
         let (first, others) = self.totals.split_at_mut(self.width);
         for other in others.chunks_exact(self.width) {
             for (total, [high, low]) in first.iter_mut().zip(other) {
-                *total = accumulate(lanes, total, lanes.load(high), lanes.load(low));
+                *total = accumulate(lanes, total, lanes.load(&high.0), lanes.load(&low.0));
             }
         }
-        first.iter().map(|[high, low]| lanes.store(lanes.add(lanes.load(high), lanes.load(low)))).collect()
+        let mut sums = vec![Line::default(); self.width];
+        for (sum, [high, low]) in sums.iter_mut().zip(first) {
+            *sum = lanes.store(lanes.add(lanes.load(&high.0), lanes.load(&low.0)));
+        }
+        sums
     }
 }
 
 /// `total + (high, low)`; only the additions to the low part round.
 #[inline(always)]
 fn accumulate<L: Lanes>(lanes: L, total: &Total, high: L::Vector, low: L::Vector) -> Total {
-    let (sum, lost) = lanes.two_sum(lanes.load(&total[0]), high);
-    let low = lanes.add(lanes.load(&total[1]), lanes.add(lost, low));
+    let (sum, lost) = lanes.two_sum(lanes.load(&total[0].0), high);
+    let low = lanes.add(lanes.load(&total[1].0), lanes.add(lost, low));
     [lanes.store(sum), lanes.store(low)]
 }
 
@@ -146,7 +155,7 @@ pub(super) fn predict<T: Entry>(
 struct Predict<'a, T> {
     entries: &'a [T],
     columns: usize,
-    coefficients: &'a [[f64; LANES]],
+    coefficients: &'a [Line],
     out: &'a mut [f64],
 }
 
@@ -172,7 +181,7 @@ pub(super) fn squares<T: Entry>(level: Level, entries: &[T], columns: usize, out
 struct Squares<'a, T> {
     entries: &'a [T],
     columns: usize,
-    ones: &'a [[f64; LANES]],
+    ones: &'a [Line],
     out: &'a mut [f64],
 }
 

@@ -1,6 +1,6 @@
 //! Weighted sums of outer products: a symmetric rank-k update with compensated totals.
 
-use super::lanes::{Entry, Kernel, LANES, Lanes, Level};
+use super::lanes::{Entry, Kernel, LANES, Lanes, Level, Line};
 use super::parallel;
 
 /// Rows multiplied in plain double precision before their sum joins the compensated total.
@@ -25,7 +25,7 @@ pub(super) fn gram<T: Entry, W: Fn(usize) -> f64 + Sync>(
     let bands = columns.div_ceil(BAND);
     let pieces = TASKS.div_ceil(bands).min(rows / 1_024).min(rows / (32 * columns)).max(1);
     let step = rows.div_ceil(pieces);
-    let mut totals = vec![[[0.0; LANES]; 2]; pieces * columns * width];
+    let mut totals = vec![[Line::default(); 2]; pieces * columns * width];
     let mut tasks = Vec::new();
     for (piece, totals) in totals.chunks_exact_mut(columns * width).enumerate() {
         let (start, end) = ((piece * step).min(rows), ((piece + 1) * step).min(rows));
@@ -47,7 +47,7 @@ struct Band<'a, T, W> {
     columns: usize,
     first: usize,
     weight: &'a W,
-    totals: &'a mut [[[f64; LANES]; 2]],
+    totals: &'a mut [[Line; 2]],
 }
 
 impl<T: Entry, W: Fn(usize) -> f64> Kernel for Band<'_, T, W> {
@@ -59,7 +59,7 @@ impl<T: Entry, W: Fn(usize) -> f64> Kernel for Band<'_, T, W> {
         let width = columns.div_ceil(LANES);
         let end = first + totals.len() / width;
         let mut left = vec![[[0.0; LEFT]; BLOCK]; (end - first).div_ceil(LEFT)];
-        let mut right = [[0.0; LANES]; BLOCK];
+        let mut right = [Line::default(); BLOCK];
         for (block, entries) in entries.chunks(BLOCK * columns).enumerate() {
             let rows = entries.len() / columns;
             for (r, row) in entries.chunks_exact(columns).enumerate() {
@@ -76,7 +76,7 @@ impl<T: Entry, W: Fn(usize) -> f64> Kernel for Band<'_, T, W> {
                     match row[columns_right.clone()].first_chunk() {
                         Some(x) => *packed = lanes.store(T::lanes(lanes, x)),
                         None => {
-                            for (packed, x) in packed.iter_mut().zip(&row[columns_right.clone()]) {
+                            for (packed, x) in packed.0.iter_mut().zip(&row[columns_right.clone()]) {
                                 *packed = x.widen();
                             }
                         }
@@ -89,9 +89,9 @@ impl<T: Entry, W: Fn(usize) -> f64> Kernel for Band<'_, T, W> {
                     let sums = multiply(lanes, &left[..rows], &right[..rows]);
                     for (totals, sum) in totals.chunks_exact_mut(width).zip(sums) {
                         let [high, low] = &mut totals[j];
-                        let (sum, lost) = lanes.two_sum(lanes.load(high), sum);
+                        let (sum, lost) = lanes.two_sum(lanes.load(&high.0), sum);
                         *high = lanes.store(sum);
-                        *low = lanes.store(lanes.add(lanes.load(low), lost));
+                        *low = lanes.store(lanes.add(lanes.load(&low.0), lost));
                     }
                 }
             }
@@ -101,10 +101,10 @@ impl<T: Entry, W: Fn(usize) -> f64> Kernel for Band<'_, T, W> {
 
 /// One tile of the product: the rows' outer products, added up in registers.
 #[inline(always)]
-fn multiply<L: Lanes>(lanes: L, left: &[[f64; LEFT]], right: &[[f64; LANES]]) -> [L::Vector; LEFT] {
+fn multiply<L: Lanes>(lanes: L, left: &[[f64; LEFT]], right: &[Line]) -> [L::Vector; LEFT] {
     let mut sums = [lanes.splat(0.0); LEFT];
     for (a, b) in left.iter().zip(right) {
-        let b = lanes.load(b);
+        let b = lanes.load(&b.0);
         for (sum, &a) in sums.iter_mut().zip(a) {
             *sum = lanes.mul_add(lanes.splat(a), b, *sum);
         }
@@ -114,7 +114,7 @@ fn multiply<L: Lanes>(lanes: L, left: &[[f64; LEFT]], right: &[[f64; LANES]]) ->
 
 /// The pieces' totals added up in their order, rounded, and mirrored at the diagonal.
 struct Join<'a> {
-    totals: &'a mut [[[f64; LANES]; 2]],
+    totals: &'a mut [[Line; 2]],
     columns: usize,
     out: &'a mut [f64],
 }
@@ -129,15 +129,15 @@ impl Kernel for Join<'_> {
         let (first, others) = totals.split_at_mut(columns * width);
         for other in others.chunks_exact(columns * width) {
             for ([high, low], [other_high, other_low]) in first.iter_mut().zip(other) {
-                let (sum, lost) = lanes.two_sum(lanes.load(high), lanes.load(other_high));
+                let (sum, lost) = lanes.two_sum(lanes.load(&high.0), lanes.load(&other_high.0));
                 *high = lanes.store(sum);
-                *low = lanes.store(lanes.add(lanes.load(low), lanes.add(lost, lanes.load(other_low))));
+                *low = lanes.store(lanes.add(lanes.load(&low.0), lanes.add(lost, lanes.load(&other_low.0))));
             }
         }
         for (out, totals) in out.chunks_exact_mut(columns).zip(first.chunks_exact(width)) {
             for (out, [high, low]) in out.chunks_mut(LANES).zip(totals) {
-                let sum = lanes.store(lanes.add(lanes.load(high), lanes.load(low)));
-                out.copy_from_slice(&sum[..out.len()]);
+                let sum = lanes.store(lanes.add(lanes.load(&high.0), lanes.load(&low.0)));
+                out.copy_from_slice(&sum.0[..out.len()]);
             }
         }
         for i in 0..columns {

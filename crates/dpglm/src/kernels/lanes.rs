@@ -1,12 +1,18 @@
 //! Eight doubles at a time.
 //!
-//! Every instruction set works on the same eight lanes in the same order, so AVX2, AVX-512 and any processor with a
-//! fused multiply-add return the same bits. Detection happens at run time; `pulp` holds the proof that it happened.
+//! Every processor works on the same eight lanes in the same order, so all that have a fused multiply-add return the
+//! same bits. AVX2 is detected at run time, and `pulp` holds the proof that it was. AVX-512 was measured and gains
+//! nothing: memory sets the pace.
 
 use std::sync::LazyLock;
 
 /// The number of lanes.
 pub(super) const LANES: usize = 8;
+
+/// Eight doubles in memory, in one line of the cache.
+#[derive(Clone, Copy, Default)]
+#[repr(align(64))]
+pub(super) struct Line(pub(super) [f64; LANES]);
 
 /// Arithmetic on eight doubles.
 pub(super) trait Lanes: Copy {
@@ -17,7 +23,7 @@ pub(super) trait Lanes: Copy {
     fn load(self, a: &[f64; LANES]) -> Self::Vector;
     /// The conversion is exact.
     fn load_f32(self, a: &[f32; LANES]) -> Self::Vector;
-    fn store(self, a: Self::Vector) -> [f64; LANES];
+    fn store(self, a: Self::Vector) -> Line;
     fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     fn sub(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
@@ -77,8 +83,6 @@ pub(super) trait Kernel {
 #[derive(Clone, Copy)]
 pub(super) enum Level {
     #[cfg(target_arch = "x86_64")]
-    Avx512(pulp::x86::V4),
-    #[cfg(target_arch = "x86_64")]
     Avx2(pulp::x86::V3),
     Portable,
 }
@@ -88,10 +92,7 @@ impl Level {
     pub(super) fn available() -> Vec<Self> {
         let mut levels = Vec::new();
         #[cfg(target_arch = "x86_64")]
-        {
-            levels.extend(pulp::x86::V4::try_new().map(Self::Avx512));
-            levels.extend(pulp::x86::V3::try_new().map(Self::Avx2));
-        }
+        levels.extend(pulp::x86::V3::try_new().map(Self::Avx2));
         levels.push(Self::Portable);
         levels
     }
@@ -106,8 +107,6 @@ impl Level {
     #[inline]
     pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self {
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512(lanes) => lanes.vectorize(On { kernel, lanes }),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(lanes) => lanes.vectorize(On { kernel, lanes }),
             Self::Portable => kernel.run(Portable),
@@ -135,8 +134,8 @@ impl Lanes for Portable {
         a.map(f64::from)
     }
     #[inline(always)]
-    fn store(self, a: Self::Vector) -> [f64; LANES] {
-        a
+    fn store(self, a: Self::Vector) -> Line {
+        Line(a)
     }
     #[inline(always)]
     fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
@@ -167,9 +166,9 @@ impl Lanes for Portable {
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
-    use super::{Kernel, LANES, Lanes};
-    use pulp::x86::{V3, V4};
-    use pulp::{NullaryFnOnce, Simd, cast, f32x4, f64x4, f64x8};
+    use super::{Kernel, LANES, Lanes, Line};
+    use pulp::x86::V3;
+    use pulp::{NullaryFnOnce, Simd, cast, f32x4, f64x4};
 
     /// A kernel and the instruction set it runs on.
     pub(super) struct On<K, L> {
@@ -182,47 +181,6 @@ mod x86_64 {
         #[inline(always)]
         fn call(self) -> K::Output {
             self.kernel.run(self.lanes)
-        }
-    }
-
-    impl Lanes for V4 {
-        type Vector = f64x8;
-
-        #[inline(always)]
-        fn splat(self, a: f64) -> f64x8 {
-            self.splat_f64s(a)
-        }
-        #[inline(always)]
-        fn load(self, a: &[f64; LANES]) -> f64x8 {
-            cast(*a)
-        }
-        #[inline(always)]
-        fn load_f32(self, a: &[f32; LANES]) -> f64x8 {
-            self.convert_f32x8_to_f64x8(cast(*a))
-        }
-        #[inline(always)]
-        fn store(self, a: f64x8) -> [f64; LANES] {
-            cast(a)
-        }
-        #[inline(always)]
-        fn add(self, a: f64x8, b: f64x8) -> f64x8 {
-            self.add_f64s(a, b)
-        }
-        #[inline(always)]
-        fn sub(self, a: f64x8, b: f64x8) -> f64x8 {
-            self.sub_f64s(a, b)
-        }
-        #[inline(always)]
-        fn mul(self, a: f64x8, b: f64x8) -> f64x8 {
-            self.mul_f64s(a, b)
-        }
-        #[inline(always)]
-        fn mul_add(self, a: f64x8, b: f64x8, c: f64x8) -> f64x8 {
-            self.mul_add_f64s(a, b, c)
-        }
-        #[inline(always)]
-        fn sum(self, a: f64x8) -> f64 {
-            Lanes::sum(*self, cast::<_, [f64x4; 2]>(a))
         }
     }
 
@@ -243,8 +201,8 @@ mod x86_64 {
             [self.convert_f32x4_to_f64x4(low), self.convert_f32x4_to_f64x4(high)]
         }
         #[inline(always)]
-        fn store(self, a: Self::Vector) -> [f64; LANES] {
-            cast(a)
+        fn store(self, a: Self::Vector) -> Line {
+            Line(cast(a))
         }
         #[inline(always)]
         fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {

@@ -3,31 +3,32 @@
 //! Columns are taken eight at a time. Where their number is not a multiple of eight the last eight are read as one
 //! more vector, which overlaps the one before: a [`padded`] vector holds zeros in the lanes already counted.
 
-use super::lanes::{Entry, LANES, Lanes};
+use super::lanes::{Entry, LANES, Lanes, Line};
 
 /// Rows added to the gradient together: it is read and written once for all of them.
-pub(super) const STRIP: usize = 8;
+pub(super) const STRIP: usize = 4;
 /// From this many columns on the coefficients do not fit the first-level cache, and are read once for four rows.
 const WIDE: usize = 4_096;
 
 /// A vector of coefficients laid out as the entries of a row are read.
-pub(super) fn padded(coefficients: &[f64]) -> Vec<[f64; LANES]> {
-    let mut out = coefficients.as_chunks().0.to_vec();
-    let overlap = out.len() * LANES;
-    if overlap < coefficients.len() {
-        let mut last = last_lanes(coefficients);
-        last[..LANES - (coefficients.len() - overlap)].fill(0.0);
-        out.push(last);
+pub(super) fn padded(coefficients: &[f64]) -> Vec<Line> {
+    let (whole, rest) = coefficients.as_chunks();
+    let mut out: Vec<_> = whole.iter().copied().map(Line).collect();
+    if !rest.is_empty() {
+        let mut last = [0.0; LANES];
+        last[LANES - rest.len()..].copy_from_slice(rest);
+        out.push(Line(last));
     }
     out
 }
 
 /// The inverse of [`padded`]: lanes that were counted before are left out.
-pub(super) fn unpad(padded: &[[f64; LANES]], out: &mut [f64]) {
+pub(super) fn unpad(padded: &[Line], out: &mut [f64]) {
     let (whole, rest) = out.as_chunks_mut();
-    let (padded, last) = padded.split_at(whole.len());
-    whole.copy_from_slice(padded);
-    if let [last] = last {
+    for (out, line) in whole.iter_mut().zip(padded) {
+        *out = line.0;
+    }
+    if let [Line(last)] = &padded[whole.len()..] {
         rest.copy_from_slice(&last[LANES - rest.len()..]);
     }
 }
@@ -53,7 +54,7 @@ pub(super) fn dot_rows<T: Entry, L: Lanes>(
     lanes: L,
     strip: &[T],
     columns: usize,
-    coefficients: &[[f64; LANES]],
+    coefficients: &[Line],
     out: &mut [f64],
 ) {
     let width = columns.div_ceil(LANES);
@@ -75,7 +76,7 @@ pub(super) fn dot_rows<T: Entry, L: Lanes>(
 
 /// The inner product of a row, in four independent sums.
 #[inline(always)]
-fn dot<T: Entry, L: Lanes>(lanes: L, row: &[T], b: &[[f64; LANES]]) -> f64 {
+fn dot<T: Entry, L: Lanes>(lanes: L, row: &[T], b: &[Line]) -> f64 {
     let (entries, rest) = row.as_chunks();
     let (b, last_b) = b.split_at(entries.len());
     let mut sums = [lanes.splat(0.0); 4];
@@ -83,15 +84,15 @@ fn dot<T: Entry, L: Lanes>(lanes: L, row: &[T], b: &[[f64; LANES]]) -> f64 {
     let (b, more_b) = b.as_chunks::<4>();
     for (x, b) in entries.iter().zip(b) {
         for k in 0..4 {
-            sums[k] = lanes.mul_add(T::lanes(lanes, &x[k]), lanes.load(&b[k]), sums[k]);
+            sums[k] = lanes.mul_add(T::lanes(lanes, &x[k]), lanes.load(&b[k].0), sums[k]);
         }
     }
     for (x, b) in more_entries.iter().zip(more_b) {
-        sums[0] = lanes.mul_add(T::lanes(lanes, x), lanes.load(b), sums[0]);
+        sums[0] = lanes.mul_add(T::lanes(lanes, x), lanes.load(&b.0), sums[0]);
     }
     if !rest.is_empty() {
         let last = T::lanes(lanes, &last_lanes(row));
-        sums[1] = lanes.mul_add(last, lanes.load(&last_b[0]), sums[1]);
+        sums[1] = lanes.mul_add(last, lanes.load(&last_b[0].0), sums[1]);
     }
     lanes.sum(lanes.add(lanes.add(sums[0], sums[1]), lanes.add(sums[2], sums[3])))
 }
@@ -102,7 +103,7 @@ fn dot_four<T: Entry, L: Lanes>(
     lanes: L,
     strip: &[T],
     columns: usize,
-    b: &[[f64; LANES]],
+    b: &[Line],
     out: &mut [f64],
     step: usize,
 ) {
@@ -113,7 +114,7 @@ fn dot_four<T: Entry, L: Lanes>(
         rows[r] = &strip[r * columns..(r + 1) * columns].as_chunks().0[..b.len()];
     }
     for (j, b) in b.iter().enumerate() {
-        let b = lanes.load(b);
+        let b = lanes.load(&b.0);
         for r in 0..4 {
             sums[r] = lanes.mul_add(T::lanes(lanes, &rows[r][j]), b, sums[r]);
         }
@@ -121,15 +122,68 @@ fn dot_four<T: Entry, L: Lanes>(
     for r in 0..4 {
         if let [b] = last_b {
             let last = T::lanes(lanes, &last_lanes(&strip[r * columns..(r + 1) * columns]));
-            sums[r] = lanes.mul_add(last, lanes.load(b), sums[r]);
+            sums[r] = lanes.mul_add(last, lanes.load(&b.0), sums[r]);
         }
         out[r * step] = lanes.sum(sums[r]);
     }
 }
 
+#[inline(always)]
+pub(super) fn dot_keep<T: Entry, L: Lanes>(lanes: L, row: &[T], b: &[Line], keep: &mut [Line]) -> f64 {
+    let (entries, rest) = row.as_chunks();
+    let (b, last_b) = b.split_at(entries.len());
+    let (keep, last_keep) = keep.split_at_mut(entries.len());
+    let mut sums = [lanes.splat(0.0); 4];
+    let (entries, more_entries) = entries.as_chunks::<4>();
+    let (b, more_b) = b.as_chunks::<4>();
+    let (keep, more_keep) = keep.as_chunks_mut::<4>();
+    for ((x, b), keep) in entries.iter().zip(b).zip(keep) {
+        for k in 0..4 {
+            let x = T::lanes(lanes, &x[k]);
+            keep[k] = lanes.store(x);
+            sums[k] = lanes.mul_add(x, lanes.load(&b[k].0), sums[k]);
+        }
+    }
+    for ((x, b), keep) in more_entries.iter().zip(more_b).zip(more_keep) {
+        let x = T::lanes(lanes, x);
+        *keep = lanes.store(x);
+        sums[0] = lanes.mul_add(x, lanes.load(&b.0), sums[0]);
+    }
+    if !rest.is_empty() {
+        let x = T::lanes(lanes, &last_lanes(row));
+        last_keep[0] = lanes.store(x);
+        sums[1] = lanes.mul_add(x, lanes.load(&last_b[0].0), sums[1]);
+    }
+    lanes.sum(lanes.add(lanes.add(sums[0], sums[1]), lanes.add(sums[2], sums[3])))
+}
+
+#[inline(always)]
+pub(super) fn add_lines<L: Lanes, const ROWS: usize>(
+    lanes: L,
+    strip: &[Line],
+    width: usize,
+    weights: &[f64; ROWS],
+    sums: &mut [Line],
+) {
+    let mut splats = [lanes.splat(0.0); ROWS];
+    let mut rows: [&[Line]; ROWS] = [&[]; ROWS];
+    let sums = &mut sums[..width];
+    for r in 0..ROWS {
+        splats[r] = lanes.splat(weights[r]);
+        rows[r] = &strip[r * width..(r + 1) * width];
+    }
+    for (j, sum) in sums.iter_mut().enumerate() {
+        let mut total = lanes.mul(splats[0], lanes.load(&rows[0][j].0));
+        for r in 1..ROWS {
+            total = lanes.mul_add(splats[r], lanes.load(&rows[r][j].0), total);
+        }
+        *sum = lanes.store(lanes.add(lanes.load(&sum.0), total));
+    }
+}
+
 /// The sum of the squares of a row; `ones` is the padded vector of ones. See [`square_roundings`] for its error.
 #[inline(always)]
-pub(super) fn square_row<T: Entry, L: Lanes>(lanes: L, row: &[T], ones: &[[f64; LANES]]) -> f64 {
+pub(super) fn square_row<T: Entry, L: Lanes>(lanes: L, row: &[T], ones: &[Line]) -> f64 {
     let (entries, rest) = row.as_chunks::<LANES>();
     let mut sums = [lanes.splat(0.0); 4];
     let (fours, more) = entries.as_chunks::<4>();
@@ -144,7 +198,7 @@ pub(super) fn square_row<T: Entry, L: Lanes>(lanes: L, row: &[T], ones: &[[f64; 
         sums[0] = lanes.mul_add(x, x, sums[0]);
     }
     if !rest.is_empty() {
-        let x = lanes.mul(T::lanes(lanes, &last_lanes(row)), lanes.load(&ones[entries.len()]));
+        let x = lanes.mul(T::lanes(lanes, &last_lanes(row)), lanes.load(&ones[entries.len()].0));
         sums[1] = lanes.mul_add(x, x, sums[1]);
     }
     lanes.sum(lanes.add(lanes.add(sums[0], sums[1]), lanes.add(sums[2], sums[3])))
@@ -164,7 +218,7 @@ pub(super) fn add_rows<T: Entry, L: Lanes, const ROWS: usize>(
     strip: &[T],
     columns: usize,
     weights: &[f64; ROWS],
-    sums: &mut [[f64; LANES]],
+    sums: &mut [Line],
 ) {
     // Loops, not `map`: everything here must be inlined to be compiled for the right instruction set.
     let whole = columns / LANES;
@@ -180,7 +234,7 @@ pub(super) fn add_rows<T: Entry, L: Lanes, const ROWS: usize>(
         for r in 1..ROWS {
             total = lanes.mul_add(splats[r], T::lanes(lanes, &rows[r][j]), total);
         }
-        *sum = lanes.store(lanes.add(lanes.load(sum), total));
+        *sum = lanes.store(lanes.add(lanes.load(&sum.0), total));
     }
     if let [sum] = last {
         let mut total = lanes.mul(splats[0], T::lanes(lanes, &last_lanes(&strip[..columns])));
@@ -188,6 +242,6 @@ pub(super) fn add_rows<T: Entry, L: Lanes, const ROWS: usize>(
             let last = last_lanes(&strip[r * columns..(r + 1) * columns]);
             total = lanes.mul_add(splats[r], T::lanes(lanes, &last), total);
         }
-        *sum = lanes.store(lanes.add(lanes.load(sum), total));
+        *sum = lanes.store(lanes.add(lanes.load(&sum.0), total));
     }
 }

@@ -3,14 +3,15 @@
 //! # Algorithm
 //! 1. The candidates are public: an even grid on a declared range, or, for data with no declared range, a geometric
 //!    grid of both signs.
-//! 2. A candidate's score is minus the number of rows by which it misses the wanted rank r:
-//!    `-max(0, below - r, r - at_most)`, with the rows strictly below it and those at most it.
-//! 3. The exponential mechanism chooses. Candidates between two neighbouring rows share one score, so at most
-//!    `2n + 1` groups race, each weighted by its size, and one of the winning group is drawn uniformly.
+//! 2. Each row counts as the nearest candidate at or above it (the last one, if there is none). A candidate's score is
+//!    minus the number of rows by which it misses the wanted rank r: `-max(0, below - r, r - at_most)`, with the rows at
+//!    lower candidates and those at it or lower. So a column that is constant, between two candidates, has a clear winner.
+//! 3. The exponential mechanism chooses. Candidates between two rows' ones share one score, so at most `2n + 1`
+//!    groups race, each weighted by its size, and one of the winning group is drawn uniformly.
 //!
 //! # Guarantee
 //! One selection event of sensitivity 1 under replacement of one row, whatever the data: both counts change by
-//! at most one. A value outside the range just lies below or above all candidates; a NaN counts as lowest.
+//! at most one. A value outside the range counts as the first or the last candidate; a NaN counts as lowest.
 //!
 //! # Why private
 //! The exponential mechanism's argument. Grouping is an exact way to draw from it; the wanted rank `round(q n)` is
@@ -35,6 +36,7 @@ pub struct Candidates {
 enum Shape {
     Even { low: f64, high: f64 },
     Geometric { smallest: f64, per_octave: f64 },
+    PositiveGeometric { smallest: f64, per_octave: f64 },
 }
 
 /// Largest number of candidates.
@@ -89,6 +91,17 @@ impl Candidates {
         Ok(Self { shape: Shape::Geometric { smallest, per_octave }, count: 2 * positive + 1 })
     }
 
+    /// `smallest * 2^(k / per_octave)` up to at least `largest`: for sizes, which have no sign.
+    pub fn positive_geometric(smallest: f64, largest: f64, per_octave: u32) -> Result<Self> {
+        let Self { shape, count } = Self::geometric(smallest, largest, per_octave)?;
+        match shape {
+            Shape::Geometric { smallest, per_octave } => {
+                Ok(Self { shape: Shape::PositiveGeometric { smallest, per_octave }, count: count / 2 })
+            }
+            other => Ok(Self { shape: other, count }),
+        }
+    }
+
     /// How many there are.
     pub fn count(&self) -> u64 {
         self.count
@@ -100,6 +113,9 @@ impl Candidates {
             Shape::Even { low, high } => {
                 let share = index as f64 / (self.count - 1) as f64;
                 (low + (high - low) * share).clamp(low, high)
+            }
+            Shape::PositiveGeometric { smallest, per_octave } => {
+                smallest * libm::exp2(index as f64 / per_octave)
             }
             Shape::Geometric { smallest, per_octave } => {
                 let middle = self.count / 2;
@@ -168,32 +184,30 @@ impl PrivateQuantile {
                 "a quantile of no rows: the number of rows is public and must be at least 1".into(),
             ));
         }
-        // Step 2: row i lies strictly below the candidates from `below[i]` on, and at most those from `at_most[i]` on.
-        let lowest = |x: f64| if x.is_nan() { f64::NEG_INFINITY } else { x };
-        let mut below: Vec<u64> =
-            values.iter().map(|&x| self.candidates.partition(|c| c <= lowest(x))).collect();
-        let mut at_most: Vec<u64> =
-            values.iter().map(|&x| self.candidates.partition(|c| c < lowest(x))).collect();
-        below.sort_unstable();
-        at_most.sort_unstable();
+        // Step 2: the candidate each row counts as.
+        let last = self.candidates.count - 1;
+        let mut places: Vec<u64> = values
+            .iter()
+            .map(|&x| if x.is_nan() { 0 } else { self.candidates.partition(|c| c < x).min(last) })
+            .collect();
+        places.sort_unstable();
         let rank = (self.quantile * values.len() as f64).round() as i64;
 
         // Step 3: sweep the candidates from left to right, one group between two breaks.
         let (mut starts, mut sizes, mut scores) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut i, mut j, mut start) = (0, 0, 0);
-        while start < self.candidates.count {
-            while below.get(i).is_some_and(|&b| b <= start) {
-                i += 1;
+        let (mut below, mut start) = (0, 0);
+        while start <= last {
+            let mut at_most = below;
+            while places.get(at_most) == Some(&start) {
+                at_most += 1;
             }
-            while at_most.get(j).is_some_and(|&a| a <= start) {
-                j += 1;
-            }
-            let next = |sorted: &[u64], k: usize| sorted.get(k).copied().unwrap_or(self.candidates.count);
-            let end = next(&below, i).min(next(&at_most, j)).min(self.candidates.count);
+            // A group is one candidate that rows count as, or all candidates up to the next such one.
+            let next = places.get(at_most).copied().unwrap_or(last + 1);
+            let end = if at_most > below { start + 1 } else { next };
             starts.push(start);
             sizes.push(end - start);
-            scores.push(-(0.max(i as i64 - rank).max(rank - j as i64)) as f64);
-            start = end;
+            scores.push(-(0.max(below as i64 - rank).max(rank - at_most as i64)) as f64);
+            (below, start) = (at_most, end);
         }
         let Release { value: group, events } = self.choice.choose_group(&scores, &sizes, rng)?;
         let index = starts[group] + rng.below(sizes[group]);
@@ -207,14 +221,26 @@ mod tests {
 
     /// The scores of all candidates, one by one, as the module's docs define them.
     fn scores_by_definition(candidates: &Candidates, values: &[f64], rank: i64) -> Vec<f64> {
-        (0..candidates.count())
+        let count = candidates.count();
+        let place = |v: f64| (0..count).find(|&k| candidates.value(k) >= v).unwrap_or(count - 1);
+        (0..count)
             .map(|k| {
-                let c = candidates.value(k);
-                let below = values.iter().filter(|&&v| v < c).count() as i64;
-                let at_most = values.iter().filter(|&&v| v <= c).count() as i64;
+                let below = values.iter().filter(|&&v| place(v) < k).count() as i64;
+                let at_most = values.iter().filter(|&&v| place(v) <= k).count() as i64;
                 -(0.max(below - rank).max(rank - at_most)) as f64
             })
             .collect()
+    }
+
+    /// A constant column between two candidates is released as the next one above.
+    #[test]
+    fn a_constant_column_has_a_clear_winner() {
+        let mut median = PrivateQuantile::new(Candidates::even(0.0, 10.0, 101).unwrap(), 0.5, 3.0).unwrap();
+        let mut rng = RandomSource::insecure_seeded(13);
+        for _ in 0..100 {
+            let value = median.release(&[4.123; 400], &mut rng).unwrap().value;
+            assert!((value - 4.2).abs() < 1e-9, "{value}");
+        }
     }
 
     /// With almost no noise the released value is a candidate of the best score, on continuous and on tied data.
@@ -274,5 +300,8 @@ mod tests {
         assert!(values.windows(2).all(|w| w[0] < w[1]));
         assert!(values[0] <= -300.0 && values[values.len() - 1] >= 300.0);
         assert!(values.contains(&0.5) && values.contains(&0.0));
+        let positive = Candidates::positive_geometric(0.5, 300.0, 3).unwrap();
+        let sizes: Vec<f64> = (0..positive.count()).map(|i| positive.value(i)).collect();
+        assert_eq!(sizes, values[values.len() / 2 + 1..]);
     }
 }

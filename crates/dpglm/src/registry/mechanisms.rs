@@ -144,7 +144,7 @@ pub(super) fn exponential() -> Result<AuditCase> {
 }
 
 pub(super) fn bounded_quantile() -> Result<AuditCase> {
-    quantile("quantile", Candidates::even(-1.0, 1.0, 2)?)
+    quantile("quantile", Candidates::even(-1.0, 1.0, 3)?)
 }
 
 pub(super) fn unbounded_quantile() -> Result<AuditCase> {
@@ -157,7 +157,7 @@ fn quantile(name: &'static str, candidates: Candidates) -> Result<AuditCase> {
     let build = move |scale: f64| PrivateQuantile::new(candidates, 2.0 / 3.0, scale);
     let pairs = |scale: f64| -> Result<Vec<Run>> {
         let mut mechanism = build(scale)?;
-        let tables = [[-1e9, 0.5, 0.5], [0.5, 0.5, f64::INFINITY]];
+        let tables = [[-1e9, 0.0, 0.0], [0.0, 0.0, f64::INFINITY]];
         Ok(vec![Box::new(move |side, rng| {
             Ok(vec![mechanism.release(&tables[usize::from(side)], rng)?.value])
         })])

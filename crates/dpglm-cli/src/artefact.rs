@@ -1,0 +1,235 @@
+//! The files that commands leave behind: self-describing JSON with the name and version of its schema.
+
+use crate::failure::Failure;
+use crate::model::{Coefficient, Family, INTERCEPT, Method, coefficient_of_class};
+use crate::{estimates, render};
+use dpglm::privacy::Certificate;
+use dpglm_io::{Domain, Schema, Target};
+use indexmap::IndexMap;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The schema of a fitted model.
+pub const FIT: &str = "dpglm.fit/1";
+/// The schema of means.
+pub const MEAN: &str = "dpglm.mean/1";
+
+/// A fitted model: everything in it is public or was paid for.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FitDocument {
+    pub schema: String,
+    pub family: Family,
+    pub method: Method,
+    /// The number of rows, or of units where a unit is declared.
+    pub n: usize,
+    /// The column that says whose row it is.
+    pub unit: Option<String>,
+    pub target: TargetDocument,
+    /// The features, in the order of the coefficients.
+    pub columns: Vec<String>,
+    pub intercept: bool,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ridge: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub radius: Option<f64>,
+    /// In the user's own units.
+    pub coefficients: IndexMap<String, f64>,
+    pub standard_errors: Option<IndexMap<String, f64>>,
+    /// The intervals' level.
+    pub level: Option<f64>,
+    pub intervals: Option<IndexMap<String, [f64; 2]>>,
+    pub certificate: Certificate,
+    /// How to read another table of the same kind.
+    pub encoding: Schema,
+}
+
+/// The target's public facts.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TargetDocument {
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bounds: Option<[f64; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub levels: Option<Vec<String>>,
+}
+
+/// One linear predictor's coefficients.
+pub struct Block {
+    pub intercept: Option<f64>,
+    pub slopes: Vec<f64>,
+}
+
+/// Means of a table's columns.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeanDocument {
+    pub schema: String,
+    pub n: usize,
+    pub columns: Vec<String>,
+    pub means: IndexMap<String, f64>,
+    pub standard_errors: Option<IndexMap<String, f64>>,
+    pub level: Option<f64>,
+    pub intervals: Option<IndexMap<String, [f64; 2]>>,
+    pub certificate: Certificate,
+}
+
+/// An artefact of either kind.
+pub enum Artefact {
+    Fit(Box<FitDocument>),
+    Mean(MeanDocument),
+}
+
+impl From<&Target> for TargetDocument {
+    fn from(target: &Target) -> Self {
+        let (bounds, levels) = match &target.domain {
+            Domain::Real(b) | Domain::Count(b) => (Some([b.lower(), b.upper()]), None),
+            Domain::Binary(levels) => (None, Some(levels.to_vec())),
+            Domain::Category(levels) => (None, Some(levels.clone())),
+        };
+        Self { name: target.name.clone(), bounds, levels }
+    }
+}
+
+impl FitDocument {
+    /// The coefficients as a block for each linear predictor: intercept first, then the features in their order.
+    pub fn blocks(&self) -> Result<Vec<Block>, String> {
+        let find = |name: &str| {
+            self.coefficients.get(name).copied().ok_or_else(|| format!("it has no coefficient `{name}`"))
+        };
+        let classes = self.target.levels.as_deref().unwrap_or_default();
+        let outputs = if self.family == Family::Multinomial { 1..classes.len() } else { 0..1 };
+        outputs
+            .map(|class| {
+                let called = |name: &str| match self.family {
+                    Family::Multinomial => coefficient_of_class(classes, class, name),
+                    _ => name.to_owned(),
+                };
+                let intercept = if self.intercept { Some(find(&called(INTERCEPT))?) } else { None };
+                let slopes = self.columns.iter().map(|name| find(&called(name))).collect::<Result<_, _>>()?;
+                Ok(Block { intercept, slopes })
+            })
+            .collect()
+    }
+}
+
+/// Names with the estimates, standard errors and intervals that belong to them.
+pub struct Named {
+    pub estimates: IndexMap<String, f64>,
+    pub standard_errors: Option<IndexMap<String, f64>>,
+    pub intervals: Option<IndexMap<String, [f64; 2]>>,
+}
+
+impl Named {
+    pub fn new(coefficients: &[Coefficient]) -> Result<Self, Failure> {
+        let estimates: IndexMap<_, _> = coefficients.iter().map(|c| (c.name.clone(), c.estimate)).collect();
+        if estimates.len() < coefficients.len() {
+            return Err(Failure::Failed(
+                "two coefficients would have the same name: rename a column or a level".into(),
+            ));
+        }
+        let spread: Option<Vec<_>> = coefficients.iter().map(|c| Some((&c.name, c.spread?))).collect();
+        Ok(Self {
+            estimates,
+            standard_errors: spread
+                .as_ref()
+                .map(|all| all.iter().map(|(name, (error, _))| ((*name).clone(), *error)).collect()),
+            intervals: spread
+                .map(|all| all.iter().map(|(name, (_, ends))| ((*name).clone(), *ends)).collect()),
+        })
+    }
+}
+
+/// Reads an artefact and recomputes its certificate's claim from the events it lists.
+pub fn read(path: &Path) -> Result<Artefact, Failure> {
+    let refuse = |what: String| Failure::Failed(format!("{}: {what}", path.display()));
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| refuse(format!("cannot be read ({e}): give a file that `dpglm fit --output` wrote")))?;
+    #[derive(Deserialize)]
+    struct Label {
+        schema: String,
+    }
+    let foreign = |e: serde_json::Error| {
+        refuse(format!("not an artefact of this program ({e}): give a file that `dpglm fit --output` wrote"))
+    };
+    let label: Label = serde_json::from_str(&text).map_err(foreign)?;
+    fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+        serde_json::from_str(text)
+            .map_err(|e| format!("not a valid artefact ({e}): it was changed after it was written"))
+    }
+    let artefact = match label.schema.as_str() {
+        FIT => {
+            let fit: FitDocument = parse(&text).map_err(refuse)?;
+            let blocks = fit.blocks().map_err(|e| refuse(format!("not a valid artefact: {e}")))?;
+            if blocks.len() * (fit.columns.len() + usize::from(fit.intercept)) != fit.coefficients.len() {
+                return Err(refuse("not a valid artefact: coefficients and columns do not match".into()));
+            }
+            Artefact::Fit(Box::new(fit))
+        }
+        MEAN => Artefact::Mean(parse(&text).map_err(refuse)?),
+        other => {
+            return Err(refuse(format!(
+                "an artefact of schema {other:?}; this version reads {FIT:?} and {MEAN:?}"
+            )));
+        }
+    };
+    artefact.certificate().verify().map_err(|e| refuse(e.to_string()))?;
+    Ok(artefact)
+}
+
+impl Artefact {
+    /// What left, and what it cost.
+    pub fn certificate(&self) -> &Certificate {
+        match self {
+            Artefact::Fit(fit) => &fit.certificate,
+            Artefact::Mean(mean) => &mean.certificate,
+        }
+    }
+
+    /// The heading and the table of estimates.
+    pub fn table(&self) -> String {
+        match self {
+            Artefact::Fit(fit) => {
+                let rows = if fit.unit.is_some() { "units" } else { "rows" };
+                let of = match (&fit.target.levels, fit.family) {
+                    (Some(levels), Family::Logistic) if levels.len() == 2 => {
+                        format!("{} ({} against {})", fit.target.name, levels[1], levels[0])
+                    }
+                    (Some(levels), Family::Multinomial) if !levels.is_empty() => {
+                        format!("{} (against {})", fit.target.name, levels[0])
+                    }
+                    _ => fit.target.name.clone(),
+                };
+                let heading =
+                    format!("{} model of {of}, {} {rows}\n\n", render::sentence(&fit.family.name()), fit.n);
+                heading
+                    + &estimates::table(
+                        "coefficient",
+                        &fit.coefficients,
+                        fit.standard_errors.as_ref(),
+                        fit.level.zip(fit.intervals.as_ref()),
+                    )
+            }
+            Artefact::Mean(mean) => {
+                let heading = format!("Means of {} rows\n\n", mean.n);
+                heading
+                    + &estimates::table(
+                        "mean",
+                        &mean.means,
+                        mean.standard_errors.as_ref(),
+                        mean.level.zip(mean.intervals.as_ref()),
+                    )
+            }
+        }
+    }
+
+    /// The whole artefact as JSON.
+    pub fn json(&self) -> Result<String, Failure> {
+        match self {
+            Artefact::Fit(fit) => render::json(fit),
+            Artefact::Mean(mean) => render::json(mean),
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! `dpglm fit`: from a table and a budget to a model that can be published.
+
+use crate::artefact::{Artefact, FIT, FitDocument, Named, TargetDocument};
+use crate::failure::Failure;
+use crate::model::{Family, Method, Model, Ready};
+use crate::progress::tell;
+use crate::table::{self, Columns, Known};
+use crate::{Format, budget, flags, planned};
+use clap::Args;
+use dpglm::central::Privacy;
+use dpglm::data::Dataset;
+use dpglm::noise::RandomSource;
+use dpglm::privacy::Adjacency;
+use dpglm_io::schema::Kind;
+use dpglm_io::{Bounds, Encoded, Response, Schema, Wide};
+use std::path::{Path, PathBuf};
+
+/// Room that is asked for before the budget is spent.
+pub const ARTEFACT_SIZE: usize = 1 << 20;
+
+/// Fit a private generalized linear model: linear, logistic, Poisson or multinomial.
+///
+/// Give a table, what is publicly known about its columns, and a budget. Everything that leaves, the coefficients and, if
+/// asked for, their standard errors and intervals, is paid from that one budget and listed in a certificate. Nothing is
+/// tuned on the rows: bounds, levels and the number of rows are public, all else stays in the file.
+#[derive(Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
+    /// The table: CSV (also .gz, .xz, .bz2), Parquet, NumPy .npy or LIBSVM
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The same as FILE, for a numeric file of features alone
+    #[arg(long, value_name = "FILE", conflicts_with = "file", help_heading = "Data")]
+    design: Option<PathBuf>,
+    /// A file with the target alone, one row for each row of the features
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["schema", "target"], help_heading = "Data")]
+    response: Option<PathBuf>,
+    #[command(flatten)]
+    columns: Columns,
+    /// The column to explain [default: the schema's target; without a schema the last column]
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    target: Option<String>,
+    /// Public bounds of a numeric target that no schema declares. Values outside are clamped
+    #[arg(long, value_name = "LOW,HIGH", value_parser = table::bounds, allow_hyphen_values = true)]
+    #[arg(conflicts_with = "schema", help_heading = "Data")]
+    target_bounds: Option<(f64, f64)>,
+    /// The target is 0 or 1 (or -1 or 1), where no schema says so
+    #[arg(long, conflicts_with_all = ["schema", "target_bounds"], help_heading = "Data")]
+    binary: bool,
+    /// The column that says whose row it is: the promise is then for each person's rows together, not for each row
+    #[arg(long, value_name = "COLUMN", requires = "schema", help_heading = "Data")]
+    unit: Option<String>,
+
+    /// What kind of response it is [default: by the target's kind]
+    #[arg(long, value_enum, value_name = "NAME", help_heading = "Model")]
+    family: Option<Family>,
+    /// How to fit it
+    #[arg(long, value_enum, value_name = "NAME", default_value = "gradient", help_heading = "Model")]
+    method: Method,
+    /// No intercept: the prediction is zero where all columns are
+    #[arg(long, help_heading = "Model")]
+    no_intercept: bool,
+    /// Also give standard errors and confidence intervals of this level (0.95), paid from the same budget
+    #[arg(long, value_name = "LEVEL", value_parser = flags::number, allow_negative_numbers = true)]
+    #[arg(help_heading = "Model")]
+    intervals: Option<f64>,
+    /// Add R/2 times the squared l2 norm of the coefficients to the mean loss, for columns scaled to [-1, 1]
+    #[arg(long, value_name = "R", value_parser = flags::number, allow_negative_numbers = true)]
+    #[arg(help_heading = "Model")]
+    ridge: Option<f64>,
+    /// Keep the coefficients in the l2 ball of this radius, for columns scaled to [-1, 1]
+    #[arg(long, value_name = "R", value_parser = flags::number, allow_negative_numbers = true)]
+    #[arg(help_heading = "Model")]
+    radius: Option<f64>,
+
+    #[command(flatten)]
+    budget: budget::Granted,
+
+    /// Write the model as JSON, for `dpglm predict` and `dpglm show`
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Print what would be released and what it would cost. Opens no cell: header and schema say enough
+    #[arg(long, help_heading = "Output")]
+    dry_run: bool,
+    /// The number of rows (or units) of a dry run, where the header does not say it
+    #[arg(long, value_name = "N", requires = "dry_run", help_heading = "Output")]
+    rows: Option<usize>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  A table under a schema, with 95% intervals:
+    dpglm fit adult.csv.xz --schema schema.toml --epsilon 1 --delta 1e-6 --intervals 0.95 --output fit.json
+  NumPy arrays with one pair of bounds for all features:
+    dpglm fit --design X.npy --response y.npy --binary --feature-bounds=-1,1 --epsilon 0.5 --delta 1e-6
+  What would a fit cost? No file is needed:
+    dpglm fit --dry-run --rows 40000 --columns 10 --binary --feature-bounds=-1,1 --epsilon 0.5 --delta 1e-6";
+
+pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
+    let known = arguments.known()?;
+    let model = arguments.model(&known)?;
+    model.validate()?;
+    let privacy = arguments.privacy()?;
+    if arguments.dry_run {
+        return dry_run(arguments, &known, &model, privacy, format);
+    }
+    let path = arguments.path()?;
+    if let Some(output) = &arguments.output {
+        dpglm_io::check_writable(output, ARTEFACT_SIZE)?;
+    }
+    let table = arguments.columns.read(path, &known, true)?;
+    let schema = known.schema_of(path, &table)?;
+    let names: Vec<String> = table.columns.iter().map(|c| c.name.clone()).collect();
+    let units = table.user_units();
+    let Some(target) = table.target.as_ref().map(TargetDocument::from) else {
+        return Err(Failure::Failed(format!("{}: there is no target to explain", path.display())));
+    };
+    let (data, log_unit) = dataset(table, &schema, &model)?;
+    let n = data.units();
+    if n < 2 {
+        let what = schema.unit().map_or_else(|| "row".to_owned(), |unit| format!("unit in column `{unit}`"));
+        return Err(Failure::Failed(format!(
+            "{}: only {n} {what} (n = {n}): a fit needs at least 2, and a useful private one hundreds",
+            path.display()
+        )));
+    }
+    budget::warn_of_large_delta(privacy, n);
+
+    let ready = model.prepare(data.design().columns(), n, privacy)?;
+    let mut rng = match ready {
+        // No noise is drawn.
+        Ready::Reference => RandomSource::insecure_seeded(0),
+        _ => arguments.budget.source()?,
+    };
+    let estimates = ready.fit(&model, &data, &mut rng)?;
+    let coefficients = estimates.in_user_units(&model, &names, &units, log_unit);
+    if coefficients.iter().any(|c| !c.estimate.is_finite()) {
+        return Err(Failure::Failed(
+            "a coefficient left the range of double precision: declare bounds that values can really take"
+                .into(),
+        ));
+    }
+    let named = Named::new(&coefficients)?;
+    let artefact = Artefact::Fit(Box::new(FitDocument {
+        schema: FIT.into(),
+        family: model.family,
+        method: model.method,
+        n,
+        unit: schema.unit().map(str::to_owned),
+        target,
+        columns: names,
+        intercept: model.intercept,
+        ridge: model.ridge,
+        radius: model.radius,
+        coefficients: named.estimates,
+        standard_errors: named.standard_errors,
+        level: model.level,
+        intervals: named.intervals,
+        certificate: estimates.certificate,
+        encoding: schema,
+    }));
+    release(&artefact, arguments.output.as_deref(), format)
+}
+
+/// Writes the artefact where it was asked for, then gives what is printed.
+pub fn release(artefact: &Artefact, output: Option<&Path>, format: Format) -> Result<String, Failure> {
+    let json = artefact.json()?;
+    if let Some(path) = output {
+        dpglm_io::write_atomically(path, json.as_bytes())?;
+    }
+    Ok(match format {
+        Format::Json => json,
+        Format::Table => format!("{}\n{}\n", artefact.table(), artefact.certificate()),
+    })
+}
+
+fn dry_run(
+    arguments: &Arguments,
+    known: &Known,
+    model: &Model,
+    privacy: Privacy,
+    format: Format,
+) -> Result<String, Failure> {
+    let file = arguments.file.as_deref().or(arguments.design.as_deref());
+    let (rows, columns) = known.shape(file, arguments.rows, arguments.columns.columns)?;
+    budget::warn_of_large_delta(privacy, rows);
+    let ready = model.prepare(columns + usize::from(model.intercept), rows, privacy)?;
+    let adjacency = match known {
+        Known::Schema(schema) => schema.unit().map(|unit| Adjacency::ReplaceUnit(unit.to_owned())),
+        Known::Wide(_) => None,
+    };
+    planned::show(ready.events()?, adjacency.unwrap_or(Adjacency::ReplaceRow), privacy, format)
+}
+
+/// The data set a model is fitted to, and the logarithm of the unit in which its exposures are measured.
+fn dataset(table: Encoded, schema: &Schema, model: &Model) -> Result<(Dataset, f64), Failure> {
+    let mut data = Dataset::new(table.design, table.response)?;
+    if let Some(weights) = table.weights {
+        data = data.with_weights(weights)?;
+    }
+    if let Some(units) = table.units {
+        data = data.with_units(units.of_row, units.count, schema.unit().unwrap_or("unit"))?;
+    }
+    let mut log_unit = 0.0;
+    if let Some(mut exposures) = table.exposure {
+        let declared = schema.exposure().and_then(|name| schema.column(name)).map(|column| &column.kind);
+        let (fill, largest) = match declared {
+            Some(Kind::Real(numeric) | Kind::Count(numeric)) => (numeric.fill, numeric.bounds.upper()),
+            _ => (1.0, 1.0),
+        };
+        // Only an intercept can take up a change of the exposures' unit.
+        let unit = if model.intercept { largest } else { 1.0 };
+        exposures.iter_mut().for_each(|e| *e /= unit);
+        data = data.with_exposures(&exposures, fill / unit)?;
+        log_unit = unit.ln();
+    }
+    Ok((data, log_unit))
+}
+
+impl Arguments {
+    fn path(&self) -> Result<&Path, Failure> {
+        self.file.as_deref().or(self.design.as_deref()).ok_or_else(|| {
+            Failure::Usage("a table is needed: give FILE, or --design FILE --response FILE".into())
+        })
+    }
+
+    /// What is publicly known, from the schema or from flags.
+    fn known(&self) -> Result<Known, Failure> {
+        match self.columns.known()? {
+            Known::Schema(mut schema) => {
+                if let Some(target) = &self.target {
+                    schema = schema.with_target(Some(target))?;
+                }
+                if let Some(unit) = &self.unit {
+                    schema = schema.with_unit(Some(unit))?;
+                }
+                if self.no_intercept {
+                    schema = schema.with_intercept(false);
+                }
+                Ok(Known::Schema(schema))
+            }
+            Known::Wide(wide) => {
+                let response = match (&self.response, &self.target) {
+                    (Some(file), _) => Response::File(file.clone()),
+                    (None, Some(column)) => Response::Column(column.clone()),
+                    (None, None) if self.design.is_some() => {
+                        return Err(Failure::Usage(
+                            "--design holds the features alone: give the target with --response FILE".into(),
+                        ));
+                    }
+                    (None, None) => Response::LastColumn,
+                };
+                if let Some((low, high)) = self.target_bounds {
+                    Bounds::new("--target-bounds", low, high)?;
+                } else if !self.binary {
+                    return Err(Failure::Usage(
+                        "the target's public range is needed and has no default: give --target-bounds=LOW,HIGH or --binary"
+                            .into(),
+                    ));
+                }
+                let mut wide = Wide { response, intercept: !self.no_intercept, ..wide };
+                (wide.bounds.target, wide.bounds.binary) = (self.target_bounds, self.binary);
+                Ok(Known::Wide(wide))
+            }
+        }
+    }
+
+    fn model(&self, known: &Known) -> Result<Model, Failure> {
+        let Some(domain) = known.domain()? else {
+            return Err(Failure::Usage(
+                "the schema names no target: write target = \"...\" in it, or give --target COLUMN".into(),
+            ));
+        };
+        let family = self.family.unwrap_or_else(|| Family::of(&domain));
+        if let Known::Schema(schema) = known
+            && let Some(exposure) = schema.exposure()
+            && family != Family::Poisson
+        {
+            return Err(Failure::Usage(format!(
+                "the exposure `{exposure}` goes with --family poisson, not with {}: change the family, or the schema",
+                family.name()
+            )));
+        }
+        Ok(Model {
+            family,
+            method: self.method,
+            domain,
+            intercept: known.intercept(),
+            ridge: self.ridge,
+            radius: self.radius,
+            level: self.intervals,
+        })
+    }
+
+    fn privacy(&self) -> Result<Privacy, Failure> {
+        if self.method != Method::Reference {
+            return self.budget.privacy();
+        }
+        if self.budget.is_given() {
+            tell("note: --method reference adds no noise, so the budget is not used and nothing is promised");
+        }
+        Ok(Privacy::None)
+    }
+}

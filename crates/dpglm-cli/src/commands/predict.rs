@@ -1,0 +1,154 @@
+//! `dpglm predict`: what a model says about new rows.
+
+use crate::artefact::{self, Artefact, Block, FitDocument};
+use crate::failure::Failure;
+use crate::model::Family;
+use crate::{Format, render};
+use clap::Args;
+use dpglm::families::multinomial::probabilities;
+use dpglm::kernels;
+use dpglm_io::{Encoded, ReadOptions, Schema, UserUnits, Wide, read_table, read_wide, schema::Kind, shape};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// Predict for the rows of a new table: the mean response, or the probability of each level.
+///
+/// The table has the columns that the model was fitted to; target, exposure and unit may be missing. The model may be
+/// published; what it says about a row is about that row, so predictions are as private as the table they are made for.
+#[derive(Args)]
+pub struct Arguments {
+    /// A model written by `dpglm fit --output`
+    #[arg(value_name = "ARTEFACT")]
+    artefact: PathBuf,
+    /// The table to predict for
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Write the predictions to a CSV file [default: print them]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// The predictions as JSON.
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    columns: Vec<String>,
+    rows: Vec<Vec<f64>>,
+}
+
+pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
+    let Artefact::Fit(fit) = artefact::read(&arguments.artefact)? else {
+        return Err(Failure::Failed(format!(
+            "{}: means predict nothing: give a file that `dpglm fit --output` wrote",
+            arguments.artefact.display()
+        )));
+    };
+    let blocks =
+        fit.blocks().map_err(|e| Failure::Failed(format!("{}: {e}", arguments.artefact.display())))?;
+    let table = read(&arguments.file, &fit.encoding)?;
+    let found: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
+    if found != fit.columns.iter().map(String::as_str).collect::<Vec<_>>() {
+        return Err(Failure::Failed(format!(
+            "{}: its columns are not those of the model: the artefact's encoding was changed",
+            arguments.file.display()
+        )));
+    }
+    let predictors = linear_predictors(&table, &blocks, &fit.encoding);
+    let document = predict(&fit, &predictors, table.exposure.as_deref());
+    let text = match format {
+        Format::Json => render::json(&document)?,
+        Format::Table => csv(&document),
+    };
+    let Some(output) = &arguments.output else { return Ok(text) };
+    dpglm_io::write_atomically(output, text.as_bytes())?;
+    Ok(String::new())
+}
+
+/// Reads a table as the model's own was read.
+fn read(path: &Path, schema: &Schema) -> Result<Encoded, Failure> {
+    let options = ReadOptions { needs_target: false, ..ReadOptions::default() };
+    let header = shape(path, None, &options)?;
+    let Some(names) = header.columns else {
+        // A LIBSVM file: all features have the same bounds.
+        let features: Vec<_> = schema.columns().iter().filter(|c| schema.target() != Some(&c.name)).collect();
+        let Some(Kind::Real(numeric)) = features.first().map(|c| &c.kind) else {
+            return Err(Failure::Failed(format!(
+                "{}: the model's columns have names, a LIBSVM file's have none: give a CSV or Parquet file",
+                path.display()
+            )));
+        };
+        let wide = Wide {
+            features: Some(features.len()),
+            intercept: schema.intercept(),
+            scale: schema.scale(),
+            ..Wide::new(numeric.bounds.lower(), numeric.bounds.upper())
+        };
+        return Ok(read_wide(path, &wide, &options)?);
+    };
+    // A numeric text file without a header line: its columns are called x0, x1, ...
+    let has_no_header = shape(path, Some(schema), &options)?.columns.as_ref() != Some(&names);
+    if has_no_header && names.first().is_some_and(|name| schema.column(name).is_some()) {
+        return Ok(read_table(path, &schema.clone().with_names(Some(names))?, &options)?);
+    }
+    Ok(read_table(path, schema, &options)?)
+}
+
+/// One vector of linear predictors for each block of coefficients.
+fn linear_predictors(table: &Encoded, blocks: &[Block], schema: &Schema) -> Vec<Vec<f64>> {
+    let units = UserUnits::new(&table.columns);
+    blocks
+        .iter()
+        .map(|Block { intercept, slopes }| {
+            // Only a model with an intercept has centred columns.
+            let (stored, intercept) = units.stored(slopes, intercept.filter(|_| schema.intercept()));
+            let mut out = vec![0.0; table.rows()];
+            kernels::predict(&table.design, &stored, &mut out);
+            let intercept = intercept.unwrap_or(0.0);
+            out.iter_mut().for_each(|u| *u += intercept);
+            out
+        })
+        .collect()
+}
+
+fn predict(fit: &FitDocument, predictors: &[Vec<f64>], exposures: Option<&[f64]>) -> Document {
+    let levels = fit.target.levels.clone().unwrap_or_default();
+    let rows = predictors.first().map_or(0, Vec::len);
+    let row = |i: usize| -> Vec<f64> {
+        let Some(family) = fit.family.one_predictor() else {
+            let at: Vec<f64> = predictors.iter().map(|u| u[i]).collect();
+            let mut p = vec![0.0; at.len() + 1];
+            p[0] = probabilities(&at, &mut p[1..]);
+            return p;
+        };
+        let offset = exposures.map_or(0.0, |e| e[i].ln());
+        let u = predictors[0][i] + offset;
+        match fit.family {
+            Family::Logistic => vec![family.mean(-u), family.mean(u)],
+            _ => vec![family.mean(u)],
+        }
+    };
+    let columns = match fit.family {
+        Family::Logistic | Family::Multinomial => levels,
+        Family::Gaussian | Family::Poisson => vec![fit.target.name.clone()],
+    };
+    Document { schema: "dpglm.predictions/1", columns, rows: (0..rows).map(row).collect() }
+}
+
+fn csv(document: &Document) -> String {
+    let heading: Vec<String> = document.columns.iter().map(|name| quoted(name)).collect();
+    let mut text = heading.join(",") + "\n";
+    for row in &document.rows {
+        let cells: Vec<String> = row.iter().map(f64::to_string).collect();
+        text.push_str(&cells.join(","));
+        text.push('\n');
+    }
+    text
+}
+
+fn quoted(name: &str) -> String {
+    if name.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    } else {
+        name.into()
+    }
+}

@@ -1,0 +1,174 @@
+//! The flags that say which table to read and what is publicly known about it.
+
+use crate::failure::Failure;
+use crate::progress::tell;
+use clap::{Args, ValueEnum};
+use dpglm_io::{
+    Bounds, Domain, Encoded, Precision, ReadOptions, Response, Schema, Shape, Wide, WideBounds, read_table,
+    read_wide, shape,
+};
+use std::path::{Path, PathBuf};
+
+/// What is known about a table's columns, and how to read it.
+#[derive(Args)]
+pub struct Columns {
+    /// A TOML file that declares every column's kind with public bounds or levels; `dpglm schema init` drafts one
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    pub schema: Option<PathBuf>,
+    /// In place of a schema: public bounds that hold for every feature of a numeric file. Values outside are clamped
+    #[arg(long, value_name = "LOW,HIGH", value_parser = bounds, allow_hyphen_values = true)]
+    #[arg(conflicts_with = "schema", help_heading = "Data")]
+    pub feature_bounds: Option<(f64, f64)>,
+    /// Stop at the first cell that is missing, out of bounds or of an undeclared level, instead of mapping it by the public
+    /// rule. Whether it stops depends on private cells: for the data's curator only
+    #[arg(long, help_heading = "Data")]
+    pub strict: bool,
+    /// Precision of the stored features; f32 takes half the memory [default: f64, or that of a .npy file]
+    #[arg(long, value_enum, value_name = "TYPE", help_heading = "Data")]
+    pub precision: Option<Storage>,
+    /// The number of columns of a LIBSVM file, or of a dry run without a file
+    #[arg(long, value_name = "D", help_heading = "Data")]
+    pub columns: Option<usize>,
+}
+
+/// How features are stored.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Storage {
+    /// Single precision
+    F32,
+    /// Double precision
+    F64,
+}
+
+/// What is publicly known about a table: a schema, or one pair of bounds.
+pub enum Known {
+    Schema(Schema),
+    Wide(Wide),
+}
+
+impl Columns {
+    /// The schema or the bounds, checked before any table is opened.
+    pub fn known(&self) -> Result<Known, Failure> {
+        match (&self.schema, self.feature_bounds) {
+            (Some(path), _) => Ok(Known::Schema(Schema::load(path)?)),
+            (None, Some((low, high))) => {
+                Bounds::new("--feature-bounds", low, high)?;
+                Ok(Known::Wide(Wide { features: self.columns, ..Wide::new(low, high) }))
+            }
+            (None, None) => Err(Failure::Usage(
+                "public bounds are needed and have no default: give --schema FILE, or --feature-bounds=LOW,HIGH for a \
+                 numeric file (`dpglm schema init` drafts a schema)"
+                    .into(),
+            )),
+        }
+    }
+
+    /// Reads a table. What the public rule changed is told on the error stream, to the curator.
+    pub fn read(&self, path: &Path, known: &Known, constant_column: bool) -> Result<Encoded, Failure> {
+        let options = ReadOptions {
+            precision: self.precision.map(|p| match p {
+                Storage::F32 => Precision::F32,
+                Storage::F64 => Precision::F64,
+            }),
+            strict: self.strict,
+            constant_column,
+            ..ReadOptions::default()
+        };
+        let table = match known {
+            Known::Schema(schema) => read_table(path, schema, &options)?,
+            Known::Wide(wide) => read_wide(path, wide, &options)?,
+        };
+        let notes = table.curator.to_string();
+        if !notes.is_empty() {
+            tell(&format!(
+                "note for the curator, not for publication: cells mapped by the public rule\n  {}",
+                notes.replace('\n', "\n  ")
+            ));
+        }
+        Ok(table)
+    }
+}
+
+impl Known {
+    /// The shape a dry run plans for: from flags, the schema, or the file's header; no cell is read.
+    pub fn shape(
+        &self,
+        file: Option<&Path>,
+        rows: Option<usize>,
+        columns: Option<usize>,
+    ) -> Result<(usize, usize), Failure> {
+        let header = match file {
+            None => Shape { rows: None, columns: None },
+            Some(path) => {
+                let schema = match self {
+                    Known::Schema(schema) => Some(schema),
+                    Known::Wide(_) => None,
+                };
+                shape(path, schema, &ReadOptions::default())?
+            }
+        };
+        let has_unit = matches!(self, Known::Schema(schema) if schema.unit().is_some());
+        let stated = header.rows.filter(|_| !has_unit).and_then(|rows| usize::try_from(rows).ok());
+        let rows = rows.or(stated).ok_or_else(|| {
+            let what = if has_unit { "units" } else { "rows" };
+            Failure::Usage(format!(
+                "the number of {what} cannot be read from a header: give it with --rows N"
+            ))
+        })?;
+        let columns = match self {
+            Known::Schema(schema) => schema.encoded()?.0.len(),
+            Known::Wide(wide) => {
+                let inside = matches!(wide.response, Response::LastColumn | Response::Column(_));
+                let named = header.columns.map(|names| names.len().saturating_sub(usize::from(inside)));
+                columns.or(named).ok_or_else(|| {
+                    Failure::Usage("the number of columns is not known: give it with --columns D".into())
+                })?
+            }
+        };
+        Ok((rows, columns))
+    }
+
+    /// The values the target can take; `None` without a target.
+    pub fn domain(&self) -> Result<Option<Domain>, Failure> {
+        Ok(match self {
+            Known::Schema(schema) => schema.encoded()?.1.map(|target| target.domain),
+            Known::Wide(Wide { bounds: WideBounds { binary: true, .. }, .. }) => {
+                Some(Domain::Binary(["0".into(), "1".into()]))
+            }
+            Known::Wide(wide) => match wide.bounds.target {
+                Some((low, high)) => Some(Domain::Real(Bounds::new("--target-bounds", low, high)?)),
+                None => None,
+            },
+        })
+    }
+
+    /// Whether the model has an intercept.
+    pub fn intercept(&self) -> bool {
+        match self {
+            Known::Schema(schema) => schema.intercept(),
+            Known::Wide(wide) => wide.intercept,
+        }
+    }
+
+    /// The schema under which another file of the same kind is read.
+    pub fn schema_of(&self, path: &Path, table: &Encoded) -> Result<Schema, Failure> {
+        match self {
+            Known::Schema(schema) => Ok(schema.clone()),
+            Known::Wide(wide) => {
+                let mut names: Vec<String> = table.columns.iter().map(|c| c.name.clone()).collect();
+                if matches!(wide.response, Response::LastColumn | Response::Column(_)) {
+                    names.extend(table.target.as_ref().map(|target| target.name.clone()));
+                }
+                Ok(wide.schema(path, &names)?)
+            }
+        }
+    }
+}
+
+/// Two numbers, the lower first; their order is checked where they are used.
+pub fn bounds(text: &str) -> Result<(f64, f64), String> {
+    let number = |part: &str| part.trim().parse::<f64>().ok();
+    text.split_once(',')
+        .and_then(|(low, high)| Some((number(low)?, number(high)?)))
+        .ok_or_else(|| "two numbers are needed: write them like -1,1".into())
+}

@@ -1,0 +1,14 @@
+//! The commands that read tables, run as a user runs them.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod estimates;
+mod outputs;
+mod support;
+mod wrong_input;
+
+/// Help and messages, word for word.
+#[test]
+fn help_and_messages() {
+    trycmd::TestCases::new().case("tests/estimation/cmd/*.trycmd");
+}
