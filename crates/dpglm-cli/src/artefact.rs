@@ -79,7 +79,7 @@ pub struct MeanDocument {
 /// An artefact of either kind.
 pub enum Artefact {
     Fit(Box<FitDocument>),
-    Mean(MeanDocument),
+    Mean(Box<MeanDocument>),
 }
 
 impl From<&Target> for TargetDocument {
@@ -168,7 +168,7 @@ pub fn read(path: &Path) -> Result<Artefact, Failure> {
             }
             Artefact::Fit(Box::new(fit))
         }
-        MEAN => Artefact::Mean(parse(&text).map_err(refuse)?),
+        MEAN => Artefact::Mean(Box::new(parse(&text).map_err(refuse)?)),
         other => {
             return Err(refuse(format!(
                 "an artefact of schema {other:?}; this version reads {FIT:?} and {MEAN:?}"

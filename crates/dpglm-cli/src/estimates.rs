@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn points_are_aligned_and_digits_follow_the_error() {
         let estimates: IndexMap<String, f64> =
-            [("age", 0.031_25), ("(Intercept)", -12.345_6), ("gain", -3.1e-12)]
+            [("age", 0.031_27), ("(Intercept)", -12.345_6), ("gain", -3.1e-12)]
                 .map(|(k, v)| (k.to_owned(), v))
                 .into();
         let errors: IndexMap<String, f64> =
@@ -120,7 +120,7 @@ mod tests {
         );
         let plain = table("mean", &estimates, None, None);
         assert!(
-            plain.contains("0.03125") && plain.contains("-12.35") && plain.contains("-3.100e-12"),
+            plain.contains("0.03127") && plain.contains("-12.35") && plain.contains("-3.100e-12"),
             "{plain}"
         );
     }

@@ -13,18 +13,6 @@ fn printed_cases() {
     trycmd::TestCases::new().case("tests/cmd/*.md");
 }
 
-/// The README shows real output.
-#[test]
-fn readme() {
-    let readme =
-        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
-    let cargo = "$ cargo run -q --release -p dpglm-cli -- ";
-    assert!(readme.contains(cargo), "the README no longer shows how to run the command");
-    let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("README.md");
-    std::fs::write(&copy, readme.replace(cargo, "$ dpglm ")).unwrap();
-    trycmd::TestCases::new().case(&copy);
-}
-
 fn start(arguments: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_dpglm"))
         .args(arguments)

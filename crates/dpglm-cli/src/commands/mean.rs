@@ -114,7 +114,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         })
         .collect();
     let named = Named::new(&means)?;
-    let artefact = Artefact::Mean(MeanDocument {
+    let artefact = Artefact::Mean(Box::new(MeanDocument {
         schema: MEAN.into(),
         n,
         columns: means.iter().map(|mean| mean.name.clone()).collect(),
@@ -123,6 +123,6 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         level,
         intervals: named.intervals,
         certificate: fit.certificate,
-    });
+    }));
     release(&artefact, arguments.output.as_deref(), format)
 }

@@ -8,6 +8,7 @@
 use super::moments::Conditioner;
 use super::purse::Purse;
 use crate::data::Dataset;
+use crate::data::dataset::MOST_ROWS;
 use crate::error::Result;
 use crate::kernels::{fused_pass, fused_pass_multi, summation_error};
 
@@ -52,7 +53,7 @@ impl Descent<'_> {
         progress: Progress<'_>,
     ) -> Result<Vec<f64>> {
         let (d, n) = (self.data.design().columns(), self.data.units() as f64);
-        let error = 2.0 * (summation_error(self.data.design().rows()) + f64::EPSILON) * cap * self.size;
+        let error = 2.0 * (summation_error(MOST_ROWS) + f64::EPSILON) * cap * self.size;
         let sensitivity = 2.0 * cap * self.size / n + error;
         let mut average = vec![0.0; iterate.len()];
         for _ in 0..phase.steps {

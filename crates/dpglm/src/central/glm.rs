@@ -210,16 +210,19 @@ impl Glm {
                 let mut rate = 0.5;
                 if self.intercept {
                     let n = data.units() as f64;
-                    // A row shorter than 1 counts by its length, so that a unit's shares sum to at most R.
+                    // A row shorter than 1 counts by its length, so that a unit's shares sum to at most R. Whole numbers of
+                    // 2^-40 R, rounded down, keep that exactly, whatever the number of rows.
+                    let unit = weighting.size * 2f64.powi(-40);
                     let mean = |value: &dyn Fn(usize) -> f64| -> f64 {
                         let share = |row: usize| weighting.weights[row] * weighting.norms[row].min(1.0);
-                        (0..response.len()).map(|row| share(row) * value(row)).sum::<f64>() / n
+                        let total: i128 =
+                            (0..response.len()).map(|row| (share(row) * value(row) / unit) as i128).sum();
+                        total as f64 * unit / n
                     };
                     let events = mean(&|row| response[row] / self.target.1);
                     let exposure = mean(&|row| data.offset(row).exp().min(1.0));
                     let mut rates = vec![events, exposure];
-                    let error = 2.0 * response.len() as f64 * f64::EPSILON * weighting.size;
-                    purse.vector(RATE, &mut rates, 2f64.sqrt() * weighting.size / n + error)?;
+                    purse.vector(RATE, &mut rates, 2f64.sqrt() * weighting.size / n * (1.0 + 1e-12))?;
                     rate = (rates[0] * self.target.1 / rates[1].max(1e-3)).clamp(1e-4, self.target.1);
                     start[0] = rate.ln();
                 }

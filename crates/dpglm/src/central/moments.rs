@@ -8,9 +8,10 @@
 
 use super::purse::Purse;
 use crate::data::Dataset;
+use crate::data::dataset::MOST_ROWS;
 use crate::data::design::Design;
 use crate::error::Result;
-use crate::kernels::{summation_error, weighted_gram};
+use crate::kernels::{gram_error, weighted_gram};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 /// A released symmetric matrix, and how far noise may have moved its eigenvalues.
@@ -72,7 +73,9 @@ pub(super) fn release_gram(
             packed.push(gram[i * d + j] / n * if i == j { 1.0 } else { root });
         }
     }
-    let error = 4.0 * (summation_error(design.rows()) + 4.0 * f64::EPSILON) * trace;
+    // The sums err in Frobenius norm by at most gram_error times the sum of the traces, on both sides of a pair; scaling
+    // an entry rounds twice more.
+    let error = 2.0 * (gram_error(MOST_ROWS) + 4.0 * f64::EPSILON) * trace;
     let sensitivity = root * trace / n + error;
     let noise = purse.noise_per_sensitivity(what) * sensitivity;
     purse.vector(what, &mut packed, sensitivity)?;

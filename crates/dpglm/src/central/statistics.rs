@@ -19,6 +19,7 @@ use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy};
 use super::weighting;
 use crate::data::Dataset;
+use crate::data::dataset::MOST_ROWS;
 use crate::error::{Error, Result};
 use crate::kernels::{fused_pass, summation_error};
 use crate::noise::RandomSource;
@@ -104,7 +105,7 @@ impl Prepared<LinearStatistics> {
             &mut products,
         );
         products.iter_mut().for_each(|p| *p /= n);
-        let error = 2.0 * (summation_error(design.rows()) + f64::EPSILON) * weighting.size * reach;
+        let error = 2.0 * (summation_error(MOST_ROWS) + f64::EPSILON) * weighting.size * reach;
         purse.vector(PRODUCTS, &mut products, 2.0 * weighting.size * reach / n + error)?;
 
         // Step 3

@@ -4,6 +4,10 @@ use super::Design;
 use crate::error::{Error, Result};
 use crate::kernels::squared_row_norms;
 
+/// Largest number of rows. Error bounds of sums are taken for this many, because the true number of rows is private
+/// where a unit may have several.
+pub(crate) const MOST_ROWS: usize = 1 << 36;
+
 /// A design with its response, and optionally weights, offsets and units.
 #[derive(Clone)]
 pub struct Dataset {
@@ -28,6 +32,9 @@ impl Dataset {
     /// Rows with their responses; each row is a person of its own.
     pub fn new(design: Design, response: Vec<f64>) -> Result<Self> {
         require_rows("response", design.rows(), response.len())?;
+        if design.rows() > MOST_ROWS {
+            return Err(Error::Conflict("more than 2^36 rows: fit a sample of them".into()));
+        }
         Ok(Self { design, response, weights: None, offsets: None, units: None })
     }
 

@@ -9,8 +9,8 @@ pub(super) struct ClippedPoisson {
 }
 
 const LOWEST: f64 = -18.0;
-const STEP: f64 = 0.05;
-const NODES: usize = 561; // up to ln m = 10
+const STEP: f64 = 0.02;
+const NODES: usize = 1401; // up to ln m = 10
 
 impl ClippedPoisson {
     pub(super) fn new(cap: f64) -> Self {

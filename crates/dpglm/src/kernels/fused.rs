@@ -66,15 +66,10 @@ impl<T: Entry, F: Fn(usize, &[f64], &mut [f64])> Kernel for Fused<'_, T, F> {
         let mut predictors = vec![0.0; STRIP * outputs];
         let mut residuals = vec![0.0; STRIP * outputs];
         let mut row = first_row;
-        let mut kept = vec![Line::default(); STRIP * width];
         for block in entries.chunks(BLOCK * columns) {
             sums.fill(Line::default());
             for strip in block.chunks(STRIP * columns) {
-                for ((x, u), keep) in
-                    strip.chunks_exact(columns).zip(&mut predictors).zip(kept.chunks_exact_mut(width))
-                {
-                    *u = crate::kernels::rows::dot_keep(lanes, x, coefficients, keep);
-                }
+                dot_rows(lanes, strip, columns, coefficients, &mut predictors);
                 let rows = strip.len() / columns;
                 for (u, r) in
                     predictors.chunks_exact(outputs).zip(residuals.chunks_exact_mut(outputs)).take(rows)
@@ -88,7 +83,7 @@ impl<T: Entry, F: Fn(usize, &[f64], &mut [f64])> Kernel for Fused<'_, T, F> {
                         for (weight, r) in weights.iter_mut().zip(residuals.chunks_exact(outputs)) {
                             *weight = r[k];
                         }
-                        crate::kernels::rows::add_lines(lanes, &kept, width, &weights, sums);
+                        add_rows(lanes, strip, columns, &weights, sums);
                     } else {
                         for (strip, r) in strip.chunks_exact(columns).zip(residuals.chunks_exact(outputs)) {
                             add_rows(lanes, strip, columns, &[r[k]], sums);

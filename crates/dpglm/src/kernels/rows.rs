@@ -6,7 +6,7 @@
 use super::lanes::{Entry, LANES, Lanes, Line};
 
 /// Rows added to the gradient together: it is read and written once for all of them.
-pub(super) const STRIP: usize = 4;
+pub(super) const STRIP: usize = 8;
 /// From this many columns on the coefficients do not fit the first-level cache, and are read once for four rows.
 const WIDE: usize = 4_096;
 
@@ -125,59 +125,6 @@ fn dot_four<T: Entry, L: Lanes>(
             sums[r] = lanes.mul_add(last, lanes.load(&b.0), sums[r]);
         }
         out[r * step] = lanes.sum(sums[r]);
-    }
-}
-
-#[inline(always)]
-pub(super) fn dot_keep<T: Entry, L: Lanes>(lanes: L, row: &[T], b: &[Line], keep: &mut [Line]) -> f64 {
-    let (entries, rest) = row.as_chunks();
-    let (b, last_b) = b.split_at(entries.len());
-    let (keep, last_keep) = keep.split_at_mut(entries.len());
-    let mut sums = [lanes.splat(0.0); 4];
-    let (entries, more_entries) = entries.as_chunks::<4>();
-    let (b, more_b) = b.as_chunks::<4>();
-    let (keep, more_keep) = keep.as_chunks_mut::<4>();
-    for ((x, b), keep) in entries.iter().zip(b).zip(keep) {
-        for k in 0..4 {
-            let x = T::lanes(lanes, &x[k]);
-            keep[k] = lanes.store(x);
-            sums[k] = lanes.mul_add(x, lanes.load(&b[k].0), sums[k]);
-        }
-    }
-    for ((x, b), keep) in more_entries.iter().zip(more_b).zip(more_keep) {
-        let x = T::lanes(lanes, x);
-        *keep = lanes.store(x);
-        sums[0] = lanes.mul_add(x, lanes.load(&b.0), sums[0]);
-    }
-    if !rest.is_empty() {
-        let x = T::lanes(lanes, &last_lanes(row));
-        last_keep[0] = lanes.store(x);
-        sums[1] = lanes.mul_add(x, lanes.load(&last_b[0].0), sums[1]);
-    }
-    lanes.sum(lanes.add(lanes.add(sums[0], sums[1]), lanes.add(sums[2], sums[3])))
-}
-
-#[inline(always)]
-pub(super) fn add_lines<L: Lanes, const ROWS: usize>(
-    lanes: L,
-    strip: &[Line],
-    width: usize,
-    weights: &[f64; ROWS],
-    sums: &mut [Line],
-) {
-    let mut splats = [lanes.splat(0.0); ROWS];
-    let mut rows: [&[Line]; ROWS] = [&[]; ROWS];
-    let sums = &mut sums[..width];
-    for r in 0..ROWS {
-        splats[r] = lanes.splat(weights[r]);
-        rows[r] = &strip[r * width..(r + 1) * width];
-    }
-    for (j, sum) in sums.iter_mut().enumerate() {
-        let mut total = lanes.mul(splats[0], lanes.load(&rows[0][j].0));
-        for r in 1..ROWS {
-            total = lanes.mul_add(splats[r], lanes.load(&rows[r][j].0), total);
-        }
-        *sum = lanes.store(lanes.add(lanes.load(&sum.0), total));
     }
 }
 
