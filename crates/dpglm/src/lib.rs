@@ -8,7 +8,10 @@
 //! | [`accounting`] | how the promise is computed: exact Gaussian, privacy-loss distributions, Rényi, calibration |
 //! | [`noise`] | where randomness enters: a CSPRNG and exact samplers on a grid |
 //! | [`data`] | private rows and the bounds enforced on them |
+//! | [`families`] | response families and their bounded scores |
+//! | [`kernels`] | the passes over the rows, where the time is spent |
 //! | [`mechanisms`] | every way in which something may leave |
+//! | [`central`] | estimators for a trusted curator: means, linear and generalized linear models |
 //! | [`audit`] | lower confidence bounds on epsilon from runs on neighbouring data |
 //! | [`registry`] | every mechanism with its worst-case neighbours and its weakened twins |
 //!

@@ -44,6 +44,14 @@ pub(super) fn fused<T: Entry, F: Fn(usize, &[f64], &mut [f64]) + Sync>(
     }
 }
 
+/// The rows whose inner products are all taken before the first is added.
+///
+/// Memory streams while inner products are taken and rests while rows are added, so longer rows go in larger batches,
+/// as far as the second-level cache holds them. Short rows overlap by themselves, and stay in the first-level cache.
+fn batch_rows(columns: usize) -> usize {
+    if columns < 512 { STRIP } else { (32_768 / columns / STRIP * STRIP).max(STRIP) }
+}
+
 /// The fused pass over one piece of the rows.
 struct Fused<'a, T, F> {
     first_row: usize,
@@ -63,30 +71,35 @@ impl<T: Entry, F: Fn(usize, &[f64], &mut [f64])> Kernel for Fused<'_, T, F> {
         let Self { first_row, entries, columns, outputs, coefficients, residual, totals } = self;
         let width = columns.div_ceil(LANES);
         let mut sums = vec![Line::default(); totals.len()];
-        let mut predictors = vec![0.0; STRIP * outputs];
-        let mut residuals = vec![0.0; STRIP * outputs];
+        let batch = batch_rows(columns);
+        let mut predictors = vec![0.0; batch * outputs];
+        let mut residuals = vec![0.0; batch * outputs];
         let mut row = first_row;
         for block in entries.chunks(BLOCK * columns) {
             sums.fill(Line::default());
-            for strip in block.chunks(STRIP * columns) {
-                dot_rows(lanes, strip, columns, coefficients, &mut predictors);
-                let rows = strip.len() / columns;
+            for batch in block.chunks(batch * columns) {
+                dot_rows(lanes, batch, columns, coefficients, &mut predictors);
+                let rows = batch.len() / columns;
                 for (u, r) in
                     predictors.chunks_exact(outputs).zip(residuals.chunks_exact_mut(outputs)).take(rows)
                 {
                     residual(row, u, r);
                     row += 1;
                 }
-                for (k, sums) in sums.chunks_exact_mut(width).enumerate() {
-                    if rows == STRIP {
-                        let mut weights = [0.0; STRIP];
-                        for (weight, r) in weights.iter_mut().zip(residuals.chunks_exact(outputs)) {
-                            *weight = r[k];
-                        }
-                        add_rows(lanes, strip, columns, &weights, sums);
-                    } else {
-                        for (strip, r) in strip.chunks_exact(columns).zip(residuals.chunks_exact(outputs)) {
-                            add_rows(lanes, strip, columns, &[r[k]], sums);
+                for (strip, residuals) in batch.chunks(STRIP * columns).zip(residuals.chunks(STRIP * outputs))
+                {
+                    for (k, sums) in sums.chunks_exact_mut(width).enumerate() {
+                        if strip.len() == STRIP * columns {
+                            let mut weights = [0.0; STRIP];
+                            for (weight, r) in weights.iter_mut().zip(residuals.chunks_exact(outputs)) {
+                                *weight = r[k];
+                            }
+                            add_rows(lanes, strip, columns, &weights, sums);
+                        } else {
+                            for (strip, r) in strip.chunks_exact(columns).zip(residuals.chunks_exact(outputs))
+                            {
+                                add_rows(lanes, strip, columns, &[r[k]], sums);
+                            }
                         }
                     }
                 }
