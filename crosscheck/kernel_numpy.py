@@ -1,4 +1,4 @@
-"""The fused pass beside NumPy's two matrix-vector products (X @ b, X.T @ r), in one session.
+"""The fused pass beside NumPy's two matrix-vector products (X @ b, X.T @ r), in one run.
 
 Usage: python crosscheck/kernel_numpy.py [rounds]
 
