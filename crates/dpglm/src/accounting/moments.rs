@@ -53,15 +53,40 @@ pub(crate) fn two_point(t: f64, order: f64) -> f64 {
 }
 
 pub(crate) fn bounded_range(eta: f64, order: f64) -> f64 {
-    if order * eta > 1.0 {
-        // The quadratic parts of the three terms cancel; written out, nothing large is subtracted.
-        let ln_rest = |k: f64| (-(-k * eta).exp()).ln_1p();
-        let entropy = order * (1.0 / order).ln_1p() + order.ln_1p();
-        let rest = (order + 1.0) * ln_rest(order + 1.0) - order * ln_rest(order) - (-(-eta).exp_m1()).ln();
-        return order * eta - entropy + rest;
+    // The same sum as in the table, with the differences of S taken without cancellation: a large order multiplies their
+    // error, and a small one leaves little else.
+    let (x, h) = (0.5 * order * eta, 0.5 * eta);
+    (order * ln_sinh_ratio_rise(x, h) + ln_sinh_ratio_rise(h, x)).max(0.0)
+}
+
+/// `ln(sinh(x + h)/(x + h)) - ln(sinh(x)/x)`.
+fn ln_sinh_ratio_rise(x: f64, h: f64) -> f64 {
+    if h > 0.01 * x {
+        return ln_sinh_ratio(x + h) - ln_sinh_ratio(x);
     }
-    let s = |k: f64| ln_sinh_ratio(0.5 * k * eta);
-    ((order + 1.0) * s(order + 1.0) - order * s(order) - s(1.0)).max(0.0)
+    if x > 0.5 {
+        return h + ((-2.0 * x).exp() * (-2.0 * h).exp_m1() / (-2.0 * x).exp_m1()).ln_1p() - (h / x).ln_1p();
+    }
+    // ln(sinh(x)/x) = x^2/6 - x^4/180 + ..., each power's difference with its factor (x+h)^2 - x^2 taken out.
+    const SERIES: [f64; 9] = [
+        1.0 / 6.0,
+        -1.0 / 180.0,
+        1.0 / 2835.0,
+        -1.0 / 37800.0,
+        1.0 / 467_775.0,
+        -691.0 / 3_831_077_250.0,
+        2.0 / 127_702_575.0,
+        -3617.0 / 2_605_132_530_000.0,
+        43867.0 / 350_813_659_321_125.0,
+    ];
+    let (low, high) = (x * x, (x + h) * (x + h));
+    let (mut power, mut quotient, mut sum) = (1.0, 1.0, 0.0);
+    for coefficient in SERIES {
+        sum += coefficient * quotient;
+        power *= low;
+        quotient = high * quotient + power;
+    }
+    h * (2.0 * x + h) * sum
 }
 
 /// The log-moment of the envelope pair that dominates every selection of bounded range eta (see [`super::loss`]).
