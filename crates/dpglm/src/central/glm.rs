@@ -89,6 +89,14 @@ impl Glm {
                 remedy: "declare the public range of the response",
             });
         }
+        if matches!(family, Family::Poisson) && !(low >= 0.0 && high >= 1.0) {
+            return Err(Error::OutOfRange {
+                parameter: "target bounds",
+                range: "from at least 0 to at least 1 for a count",
+                value: format!("[{low}, {high}]"),
+                remedy: "declare the smallest and the largest count a row may have",
+            });
+        }
         Ok(Self { family, target, intercept: false, ridge: 0.0, radius: None, level: None })
     }
 
