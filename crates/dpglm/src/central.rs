@@ -1,5 +1,8 @@
 //! Estimators for a trusted curator who holds the rows.
 
+#[cfg(test)]
+mod attacks;
+mod coordinates;
 mod descent;
 pub mod glm;
 pub mod interval;

@@ -112,22 +112,32 @@ pub fn predict(design: &Design, coefficients: &[f64], out: &mut [f64]) {
 
 /// The squared l2 norms of the rows, never below the true value; exactly zero for a row of zeros.
 pub fn squared_row_norms(design: &Design) -> Vec<f64> {
-    squared_row_norms_at(Level::best(), design)
+    squared_row_norms_from(design, &vec![0.0; design.columns()], &vec![1.0; design.columns()])
 }
 
-fn squared_row_norms_at(level: Level, design: &Design) -> Vec<f64> {
-    let columns = design.columns();
+/// The sums `sum_j (scale_j (x_ij - centre_j))^2`, where scales are powers of two, never below the true value; exactly zero
+/// for a row that equals the centre.
+///
+/// # Panics
+/// If `centre` or `scale` do not have one entry a column.
+pub fn squared_row_norms_from(design: &Design, centre: &[f64], scale: &[f64]) -> Vec<f64> {
+    squared_row_norms_at(Level::best(), design, centre, scale)
+}
+
+fn squared_row_norms_at(level: Level, design: &Design, centre: &[f64], scale: &[f64]) -> Vec<f64> {
+    assert_eq!(centre.len(), design.columns(), "centre: one number for each column");
+    assert_eq!(scale.len(), design.columns(), "scale: one power of two for each column");
     let mut out = vec![0.0; design.rows()];
     match design.storage() {
-        Storage::F64(x) => fused::squares(level, x, columns, &mut out),
-        Storage::F32(x) => fused::squares(level, x, columns, &mut out),
+        Storage::F64(x) => fused::squares(level, x, centre, scale, &mut out),
+        Storage::F32(x) => fused::squares(level, x, centre, scale, &mut out),
     }
     // Each of k roundings loses at most u. Twice that, and some more, covers the two of the correction itself.
-    let upward = 1.0 + (rows::square_roundings(columns) + 4) as f64 * f64::EPSILON;
+    let upward = 1.0 + (rows::square_roundings(design.columns()) + 4) as f64 * f64::EPSILON;
     for (i, norm) in out.iter_mut().enumerate() {
         *norm *= upward;
         // Below this, squares that left the normal range may be missing: at most 2^-1074 a column.
-        if *norm < 1e-270 && design.row(i).any(|x| x != 0.0) {
+        if *norm < 1e-270 && design.row(i).zip(centre).any(|(x, c)| x != *c) {
             *norm += f64::MIN_POSITIVE;
         }
     }

@@ -80,13 +80,10 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let path = match &arguments.file {
         Some(path) if !arguments.dry_run => path,
         file => {
-            let (rows, columns) =
-                known.shape(file.as_deref(), arguments.rows.or(Some(1)), arguments.columns.columns)?;
-            if arguments.rows.is_some() {
-                budget::warn_of_large_delta(privacy, rows);
-            }
+            let (rows, columns) = known.shape(file.as_deref(), arguments.rows, arguments.columns.columns)?;
+            budget::warn_of_large_delta(privacy, rows);
             // The noise does not depend on the ranges.
-            let events = model(vec![(-1.0, 1.0); columns])?.prepare(privacy)?.events()?;
+            let events = model(vec![(-1.0, 1.0); columns])?.prepare(rows, privacy)?.events()?;
             return planned::show(events, Adjacency::ReplaceRow, privacy, format);
         }
     };

@@ -1,12 +1,17 @@
-//! Noisy preconditioned gradient descent over one or several linear predictors.
+//! Noisy preconditioned gradient descent with momentum over one or several linear predictors.
+//!
+//! Iterates and noise live in the coordinates of the rows ([`super::coordinates`]). Momentum carries the directions in which the
+//! preconditioner is too cautious to the solution in the planned number of steps. The average of the iterates responds to
+//! a noisy gradient as without, but the iterates themselves stray farther: no more momentum than needed.
 //!
 //! # Guarantee
-//! Per unit, the gradient is a sum of `weight * score * row` with `sum of weight * norm(row) <= R` and a score of l2 norm
+//! Per unit, the gradient in those coordinates is a sum of `weight * score * row` with `sum of weight * norm(row) <= R` and a score of l2 norm
 //! at most `cap`, both enforced on the computed numbers. Replacing one unit moves the mean gradient by at most
 //! `2 cap R / n`, plus the bounded error of summation on both sides.
 
 use super::moments::Conditioner;
 use super::purse::Purse;
+use super::weighting::Weighting;
 use crate::data::Dataset;
 use crate::data::dataset::MOST_ROWS;
 use crate::error::Result;
@@ -15,18 +20,24 @@ use crate::kernels::{fused_pass, fused_pass_multi, summation_error};
 /// What stays the same from step to step.
 pub(super) struct Descent<'a> {
     pub data: &'a Dataset,
-    /// The weight of each row.
-    pub weights: &'a [f64],
-    /// R: what the weights bound.
-    pub size: f64,
+    pub weighting: &'a Weighting,
     /// The number of linear predictors.
     pub outputs: usize,
-    pub conditioner: &'a Conditioner,
     pub ridge: f64,
     /// The first column is constant and not penalised.
     pub intercept: bool,
-    /// The largest l2 norm of the iterate.
+    /// The largest l2 norm of the coefficients, if the user set one.
+    pub radius: Option<f64>,
+    /// The largest l2 norm of an iterate.
     pub limit: f64,
+}
+
+/// What turns gradients into moves.
+pub(super) struct Drive {
+    pub phase: Phase,
+    pub conditioner: Conditioner,
+    /// What remains of a move at the next step.
+    pub momentum: f64,
 }
 
 /// A run of equal steps.
@@ -45,27 +56,36 @@ impl Descent<'_> {
     /// writes a score of l2 norm at most `cap`.
     pub(super) fn run(
         &self,
-        phase: Phase,
+        drive: &Drive,
         iterate: &mut [f64],
         cap: f64,
         score: impl Fn(usize, &[f64], &mut [f64]) + Sync,
         purse: &mut Purse<'_>,
         progress: Progress<'_>,
     ) -> Result<Vec<f64>> {
+        let phase = drive.phase;
         let (d, n) = (self.data.design().columns(), self.data.units() as f64);
-        let error = 2.0 * (summation_error(MOST_ROWS) + f64::EPSILON) * cap * self.size;
-        let sensitivity = 2.0 * cap * self.size / n + error;
+        let Weighting { coordinates, size, .. } = self.weighting;
+        let rounding = 2.0 * (summation_error(MOST_ROWS) + 4.0 * f64::EPSILON) * coordinates.amplification();
+        let error = rounding * cap * size;
+        let sensitivity = 2.0 * cap * size / n + error;
         let mut average = vec![0.0; iterate.len()];
+        let mut velocity = vec![0.0; iterate.len()];
         for _ in 0..phase.steps {
-            let mut gradient = self.gradient(iterate, &score);
+            let mut gradient = self.gradient(&coordinates.stored(iterate), &score);
+            coordinates.map(&mut gradient);
             gradient.iter_mut().for_each(|g| *g /= n);
             purse.vector(phase.what, &mut gradient, sensitivity)?;
             for (i, (g, b)) in gradient.iter_mut().zip(iterate.iter()).enumerate() {
                 if !(self.intercept && i % d == 0) {
-                    *g += self.ridge * b;
+                    *g += self.ridge * coordinates.penalty(i % d) * b;
                 }
             }
-            self.step(iterate, &gradient, phase.length);
+            for (v, m) in velocity.iter_mut().zip(self.conditioned(drive, &gradient)) {
+                *v = drive.momentum * *v - phase.length * m;
+            }
+            iterate.iter_mut().zip(&velocity).for_each(|(b, v)| *b += v);
+            self.keep_in_ball(iterate);
             average.iter_mut().zip(iterate.iter()).for_each(|(a, b)| *a += b / phase.steps as f64);
             progress();
         }
@@ -78,26 +98,26 @@ impl Descent<'_> {
             let residual = |row: usize, predictor: f64| {
                 let mut out = [0.0];
                 score(row, &[predictor], &mut out);
-                self.weights[row] * out[0]
+                self.weighting.weights[row] * out[0]
             };
             fused_pass(self.data.design(), iterate, residual, &mut gradient);
         } else {
             let residual = |row: usize, predictors: &[f64], out: &mut [f64]| {
                 score(row, predictors, out);
-                out.iter_mut().for_each(|s| *s *= self.weights[row]);
+                out.iter_mut().for_each(|s| *s *= self.weighting.weights[row]);
             };
             fused_pass_multi(self.data.design(), self.outputs, iterate, residual, &mut gradient);
         }
         gradient
     }
 
-    /// `iterate -= length * (A^-1 x P) gradient`, kept in its ball. With several outputs, A is the curvature among
-    /// classes at equal probabilities, `(I - 11^T/K) / K`, whose inverse is `K (I + 11^T)`.
-    fn step(&self, iterate: &mut [f64], gradient: &[f64], length: f64) {
+    /// `(A^-1 x P) gradient`. With several outputs, A is the curvature among classes at equal probabilities,
+    /// `(I - 11^T/K) / K`, whose inverse is `K (I + 11^T)`.
+    fn conditioned(&self, drive: &Drive, gradient: &[f64]) -> Vec<f64> {
         let d = self.data.design().columns();
         let mut moves: Vec<Vec<f64>> = gradient
             .chunks_exact(d)
-            .map(|g| self.conditioner.apply(g.to_vec()).as_slice().to_vec())
+            .map(|g| drive.conditioner.apply(g.to_vec()).as_slice().to_vec())
             .collect();
         if self.outputs > 1 {
             let classes = (self.outputs + 1) as f64;
@@ -106,12 +126,17 @@ impl Descent<'_> {
                 m.iter_mut().zip(&total).for_each(|(m, t)| *m = classes * (*m + t));
             }
         }
-        for (b, m) in iterate.iter_mut().zip(moves.iter().flatten()) {
-            *b -= length * m;
+        moves.concat()
+    }
+
+    fn keep_in_ball(&self, iterate: &mut [f64]) {
+        let norm = |b: &[f64]| b.iter().map(|b| b * b).sum::<f64>().sqrt();
+        let mut share = (self.limit / norm(iterate)).min(1.0);
+        if let Some(radius) = self.radius {
+            share = share.min(radius / norm(&self.weighting.coordinates.stored(iterate)));
         }
-        let norm = iterate.iter().map(|b| b * b).sum::<f64>().sqrt();
-        if norm > self.limit {
-            iterate.iter_mut().for_each(|b| *b *= self.limit / norm);
+        if share < 1.0 {
+            iterate.iter_mut().for_each(|b| *b *= share);
         }
     }
 }

@@ -2,14 +2,15 @@
 //!
 //! # Algorithm (after C20 Algorithm 1)
 //! 1. Plan: every release and its share of the budget, from n, d and the budget alone.
-//! 2. R, the median of the units' sizes (l2 norm of a row, or the sum of the norms of a unit's rows), by a private
-//!    quantile. Each unit's rows are weighted by `min(1, R / size)`.
+//! 2. The coordinates in which rows are measured from here on ([`super::coordinates`]), and R, the median of the units'
+//!    sizes (l2 norm of a row, or the sum of the norms of a unit's rows), by a private quantile. Each unit's rows are
+//!    weighted by `min(1, R / size)`.
 //! 3. Where the family asks for it: the response's centre and scale by private quantiles, or its rate.
 //! 4. The weighted second moments of the features, once, with Gaussian noise: the preconditioner.
-//! 5. A few steps of noisy gradient descent from there on a small share: burn-in. Then the scale again.
-//! 6. Many shorter steps on the largest share; the estimate is the average of their iterates.
-//! 7. If intervals are asked for: the slope and the second moment of the score, for standard errors
-//!    ([`super::interval`]).
+//! 5. Steps of noisy gradient descent with momentum from there on a small share: burn-in. Then the scale again.
+//! 6. If intervals are asked for: the slope of the mean score, which is also a better preconditioner.
+//! 7. Many steps on the largest share; the estimate is the average of their iterates.
+//! 8. If intervals are asked for: the second moment of the score, for standard errors ([`super::interval`]).
 //!
 //! # Guarantee
 //! Replacement of one unit (row), for every data set. Per unit, the gradient is a sum of `weight * score * row` with
@@ -26,8 +27,9 @@
 //! Scores are bounded without bias ([`crate::families`]) in place of `R + c_1` assumed; sensitivity `2C/n` in place of 4; exact
 //! composition; T and the steps do not depend on unknown curvature; rows are clipped, not assumed short.
 
-use super::descent::{Descent, Phase};
-use super::interval::{self, Interval, intervals, privacy_covariance, require_level};
+use super::coordinates::Coordinates;
+use super::descent::{Descent, Drive, Phase};
+use super::interval::{Interval, Passage, descent_error, intervals, require_level};
 use super::moments::{self, Conditioner, Moments, TRACE};
 use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy, Purse};
@@ -74,7 +76,7 @@ const GRADIENTS: &str = "gradients";
 const SLOPE: &str = "slope of the score";
 const SCORES: &str = "second moment of the score";
 
-pub(super) const BURN_IN: Phase = Phase { what: BURN_IN_GRADIENTS, steps: 10, length: 1.0 };
+pub(super) const BURN_IN: Phase = Phase { what: BURN_IN_GRADIENTS, steps: 20, length: 0.5 };
 pub(super) const AVERAGED: Phase = Phase { what: GRADIENTS, steps: 80, length: 0.5 };
 
 impl Glm {
@@ -138,7 +140,7 @@ impl Glm {
 
     /// Every release, with its share of the budget. Public quantities only.
     fn plan(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Vec<Planned>> {
-        let mut plan = vec![weighting::planned(columns, units, privacy)?];
+        let mut plan = weighting::planned(columns, self.intercept, units, privacy)?;
         if self.is_real() {
             if self.intercept {
                 plan.push(Planned::quantiles(CENTRE, self.centres()?, 1, units, privacy));
@@ -151,7 +153,7 @@ impl Glm {
         let wanted = moments_share(columns, units, privacy);
         plan.push(Planned::gaussian(MOMENTS, wanted.clamp(0.01, 0.10), 1));
         if self.level.is_some() {
-            plan.push(Planned::gaussian(SLOPE, (4.0 * wanted).clamp(0.04, 0.15), 1));
+            plan.push(Planned::gaussian(SLOPE, (20.0 * wanted).clamp(0.04, 0.15), 1));
             plan.push(Planned::gaussian(SCORES, (4.0 * wanted).clamp(0.04, 0.15), 1));
         }
         push_gradients(&mut plan);
@@ -278,61 +280,83 @@ impl Prepared<Glm> {
         };
 
         // Steps 2 and 3
-        let weighting = weighting::release(data, &mut purse)?;
+        let weighting = weighting::release(data, model.intercept, &mut purse)?;
         let (mut iterate, first_cap) = model.start(data, &response, &weighting, &mut purse)?;
 
         // Step 4. The curvature at the released starting point scales the bound; rows beyond it are shortened.
+        let start = iterate.clone();
         let base = if model.intercept { iterate[0] } else { 0.0 };
         let trace = TRACE * weighting.size * weighting.size * model.family.mean_slope(base);
         let curvature =
             |row: usize| weighting.weights[row] * model.family.mean_slope(base + data.offset(row));
-        let mut features = moments::release(MOMENTS, data, &weighting.norms, curvature, trace, &mut purse)?;
-        add_ridge(&mut features.matrix, model.ridge, model.intercept);
-        let conditioner = Conditioner::new(&features.matrix, features.spread.max(1e-9 * trace / d as f64));
+        let mut features = moments::release(MOMENTS, data, &weighting, curvature, trace, &mut purse)?;
+        add_ridge(&mut features.matrix, model.ridge, model.intercept, &weighting.coordinates);
+        let first_drive = Drive { phase: BURN_IN, ..features.drive(AVERAGED) };
 
         // Step 5
         let span = if model.is_real() { 30.0 * (model.target.1 - model.target.0) } else { 60.0 };
         let descent = Descent {
             data,
-            weights: &weighting.weights,
-            size: weighting.size,
+            weighting: &weighting,
             outputs: 1,
-            conditioner: &conditioner,
             ridge: model.ridge,
             intercept: model.intercept,
-            limit: model.radius.unwrap_or(span / weighting.size),
+            radius: model.radius,
+            limit: span / weighting.size,
         };
-        let mut run = |phase: Phase, iterate: &mut [f64], score: &BoundedScore<'_>, purse: &mut Purse<'_>| {
-            let value = |row: usize, u: &[f64], out: &mut [f64]| {
-                out[0] = score.value(u[0] + data.offset(row), response[row]);
+        let mut run =
+            |drive: &Drive, iterate: &mut [f64], score: &BoundedScore<'_>, purse: &mut Purse<'_>| {
+                let value = |row: usize, u: &[f64], out: &mut [f64]| {
+                    out[0] = score.value(u[0] + data.offset(row), response[row]);
+                };
+                descent.run(drive, iterate, score.cap(), value, purse, &mut step)
             };
-            descent.run(phase, iterate, score.cap(), value, purse, &mut step)
-        };
         let first = model.family.bounded(first_cap)?;
-        run(BURN_IN, &mut iterate, &first, &mut purse)?;
-        let cap = if model.is_real() {
+        run(&first_drive, &mut iterate, &first, &mut purse)?;
+        let predictors = || {
             let mut predictors = vec![0.0; data.design().rows()];
-            predict(data.design(), &iterate, &mut predictors);
-            model.residual_scale(
-                data,
-                |row| response[row] - model.family.mean(predictors[row]),
-                &mut purse,
-            )?
+            predict(data.design(), &weighting.coordinates.stored(&iterate), &mut predictors);
+            predictors
+        };
+        let cap = if model.is_real() {
+            let predictors = predictors();
+            let residual = |row: usize| response[row] - model.family.mean(predictors[row]);
+            model.residual_scale(data, residual, &mut purse)?
         } else {
             first_cap
         };
+        let score = if cap == first_cap { first.clone() } else { model.family.bounded(cap)? };
 
         // Step 6
-        let score = if cap == first_cap { first.clone() } else { model.family.bounded(cap)? };
-        let coefficients = run(AVERAGED, &mut iterate, &score, &mut purse)?;
+        let scored = Scored { data, response: &response, score: &score, weighting: &weighting };
+        let slope = match model.level {
+            None => None,
+            Some(_) => Some(scored.slope(model, &predictors(), trace, &mut purse)?),
+        };
 
         // Step 7
-        let covariance = match model.level {
+        let drive = slope.as_ref().unwrap_or(&features).drive(AVERAGED);
+        let average = run(&drive, &mut iterate, &score, &mut purse)?;
+        let coefficients = weighting.coordinates.stored(&average);
+
+        // Step 8
+        let covariance = match slope {
             None => None,
-            Some(_) => {
-                let caps = (first.cap(), score.cap());
-                let spent = Spent { weighting: &weighting, conditioner: &conditioner, trace, caps };
-                Some(self.covariance(data, &response, &coefficients, &score, &spent, &mut purse)?)
+            Some(slope) => {
+                let h = slope.lowered();
+                let unit = 2.0 * weighting.size / data.units() as f64;
+                let noise = |what, cap: f64| purse.noise_per_sensitivity(what) * cap * unit;
+                let moved: Vec<f64> = average.iter().zip(&start).map(|(a, b)| a - b).collect();
+                let descended = descent_error(
+                    &Passage::new(&first_drive, &h, noise(BURN_IN.what, first.cap()), false),
+                    &Passage::new(&drive, &h, noise(AVERAGED.what, score.cap()), true),
+                    &moved,
+                );
+                let mut total = scored.sampling(&coefficients, &h, &mut purse)? + descended;
+                for j in (0..d).filter(|&j| slope.matrix[(j, j)] < 3.0 * slope.noise) {
+                    total[(j, j)] += descent.limit.powi(2);
+                }
+                Some(weighting.coordinates.stored_covariance(&total))
             }
         };
         let intervals = model
@@ -346,66 +370,67 @@ impl Prepared<Glm> {
         let covariance = covariance.map(|c| c.as_slice().to_vec());
         Ok(Fit { coefficients, intervals, covariance, certificate })
     }
+}
 
-    /// Step 7: the covariance of the coefficients, from two more releases.
-    fn covariance(
-        &self,
-        data: &Dataset,
-        response: &[f64],
-        coefficients: &[f64],
-        score: &BoundedScore<'_>,
-        spent: &Spent<'_>,
-        purse: &mut Purse<'_>,
-    ) -> Result<DMatrix<f64>> {
-        let (model, Weighting { norms, size, weights }) = (&self.model, spent.weighting);
-        let mut predictors = vec![0.0; data.design().rows()];
-        predict(data.design(), coefficients, &mut predictors);
+/// Private rows with their weights and a bounded score.
+struct Scored<'a> {
+    data: &'a Dataset,
+    response: &'a [f64],
+    score: &'a BoundedScore<'a>,
+    weighting: &'a Weighting,
+}
+
+impl Scored<'_> {
+    /// Step 6: the slope of the mean score, the penalty included, at released coefficients with these predictors.
+    fn slope(&self, model: &Glm, predictors: &[f64], trace: f64, purse: &mut Purse<'_>) -> Result<Moments> {
+        let Self { data, response, score, weighting } = self;
         let at = |row: usize| predictors[row] + data.offset(row);
         let slope_of = |row: usize| {
             // Real responses show which errors lie inside the cap; the others' slopes follow from the model.
             let inside = !model.is_real() || (model.family.mean(at(row)) - response[row]).abs() < score.cap();
-            weights[row] * if inside { score.slope(at(row), 1.0) } else { 0.0 }
+            weighting.weights[row] * if inside { score.slope(at(row), 1.0) } else { 0.0 }
         };
-        let slope = moments::release(SLOPE, data, norms, slope_of, spent.trace, purse)?;
-        let value = |row: usize| weights[row] * score.value(at(row), response[row]);
-        let second = score_moments(data, value, (score.cap() * size).powi(2), purse)?;
-
-        let (d, n) = (coefficients.len(), data.units() as f64);
-        let mut h = slope.lifted(0.02 * slope.matrix.trace().abs() / d as f64);
-        add_ridge(&mut h, model.ridge, model.intercept);
-        let inverse = Conditioner::new(&h, 1e-12 * h.trace()).inverse();
-        let noise = |what| purse.noise_per_sensitivity(what) * 2.0 * size / n;
-        let descent = interval::Descent {
-            burn_in: (BURN_IN.steps, noise(BURN_IN.what) * spent.caps.0),
-            averaged: (AVERAGED.steps, noise(AVERAGED.what) * spent.caps.1, AVERAGED.length),
-        };
-        let privacy = privacy_covariance(&spent.conditioner.inverse(), &h, &descent);
-        Ok(&inverse * second.lifted(0.0) * &inverse / n + privacy)
+        let mut slope = moments::release(SLOPE, data, weighting, slope_of, trace, purse)?;
+        add_ridge(&mut slope.matrix, model.ridge, model.intercept, &weighting.coordinates);
+        Ok(slope)
     }
-}
 
-/// What the descent used, for the covariance of its result.
-struct Spent<'a> {
-    weighting: &'a Weighting,
-    conditioner: &'a Conditioner,
-    trace: f64,
-    /// The score's caps during burn-in and after.
-    caps: (f64, f64),
+    /// Step 8: the sampling part of the covariance, given the slope.
+    fn sampling(
+        &self,
+        coefficients: &[f64],
+        slope: &DMatrix<f64>,
+        purse: &mut Purse<'_>,
+    ) -> Result<DMatrix<f64>> {
+        let Self { data, response, score, weighting } = self;
+        let mut predictors = vec![0.0; data.design().rows()];
+        predict(data.design(), coefficients, &mut predictors);
+        let value = |row: usize| {
+            weighting.weights[row] * score.value(predictors[row] + data.offset(row), response[row])
+        };
+        let bound = (score.cap() * weighting.size).powi(2);
+        let second = score_moments(data, &weighting.coordinates, value, bound, purse)?;
+        let inverse = Conditioner::new(slope, 1e-12 * slope.trace()).inverse();
+        Ok(&inverse * second.lifted(0.0) * &inverse / data.units() as f64)
+    }
 }
 
 /// The second moment of the units' scores, whose norms are at most the root of `trace`.
 fn score_moments(
     data: &Dataset,
+    coordinates: &Coordinates,
     value: impl Fn(usize) -> f64 + Sync,
     trace: f64,
     purse: &mut Purse<'_>,
 ) -> Result<Moments> {
     if data.unit_name().is_none() {
         let weight = |row: usize| value(row).powi(2);
-        return moments::release_gram(SCORES, data.design(), weight, trace, data.units(), purse);
+        return moments::release_gram(SCORES, data.design(), coordinates, weight, trace, data.units(), purse);
     }
     // Several rows a unit: add up each unit's score first.
-    moments::release_gram(SCORES, &data.score_sums(value)?, |_| 1.0, trace, data.units(), purse)
+    let sums = coordinates.score_sums(data, value)?;
+    let as_they_are = Coordinates::identity(data.design().columns());
+    moments::release_gram(SCORES, &sums, &as_they_are, |_| 1.0, trace, data.units(), purse)
 }
 
 /// The share of the budget that the moments of the features deserve. Their noise has spectral norm
@@ -422,9 +447,10 @@ pub(super) fn push_gradients(plan: &mut Vec<Planned>) {
     plan.push(Planned::gaussian(AVERAGED.what, 1.0 - spent, AVERAGED.steps));
 }
 
-pub(super) fn add_ridge(matrix: &mut DMatrix<f64>, ridge: f64, intercept: bool) {
+/// Adds the curvature of the penalty, which is on the coefficients of the columns as stored.
+pub(super) fn add_ridge(matrix: &mut DMatrix<f64>, ridge: f64, intercept: bool, coordinates: &Coordinates) {
     for j in usize::from(intercept)..matrix.nrows() {
-        matrix[(j, j)] += ridge;
+        matrix[(j, j)] += ridge * coordinates.penalty(j);
     }
 }
 

@@ -1,20 +1,24 @@
 //! Standard errors and confidence intervals that include sampling and privacy noise.
 //!
 //! # Algorithm
-//! The estimate is the average of iterates `b <- b - a P (s(b) + noise)`. Near the root of the expected score s, with
-//! slope H, its covariance has two parts:
+//! The estimate is the average of iterates `b <- b + v`, `v <- c v - a P (s(b) + noise)`. Near the root of the expected
+//! score s, with slope H, its mean square error has three parts:
 //! 1. sampling: `H^-1 M H^-1 / n`, with M the second moment of a unit's score (the sandwich);
-//! 2. privacy: each noise vector enters every later iterate. In the eigenbasis of `S = P^1/2 H P^1/2` the recursion is
-//!    diagonal, and its covariance is a sum of geometric series, computed term by term.
+//! 2. privacy: each noise vector enters every later iterate. In the eigenbasis of `S = P^1/2 H P^1/2` the recursion falls
+//!    apart into one of two numbers for each direction; the response to one noise vector is found by running it.
+//! 3. start: a direction that the steps did not carry all the way keeps a known share of its distance from the start.
 //!
-//! H and M are released with noise of their own, from the same budget; both are lifted to what noise cannot explain.
+//! H and M are released with noise of their own, from the same budget; M is lifted to what is possible, and H lowered by
+//! a tenth of what noise may have added to its eigenvalues, down to that tenth. A coefficient whose own slope noise
+//! hides, as that of a level which hardly any row has, is not determined: its interval is as wide as the descent's ball.
 //!
 //! # What it assumes
 //! A correct mean model; intervals cover the parameter under sampling and privacy noise at the nominal rate where n is
 //! large enough that noise does not dominate (simulated coverage is in the documentation). Privacy does not rest on it.
 
+use super::descent::{Drive, Phase};
 use crate::error::{Error, Result};
-use nalgebra::{DMatrix, SymmetricEigen};
+use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 /// A confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,55 +31,86 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// The noise of a two-phase averaged descent.
-pub(super) struct Descent {
-    /// Steps of length 1 before averaging, and the deviation of each one's gradient noise.
-    pub burn_in: (u64, f64),
-    /// Averaged steps, the deviation of each one's gradient noise, and their length.
-    pub averaged: (u64, f64, f64),
+/// One phase of a descent, linearised: what it does to the distance from the root, and what its noise adds.
+pub(super) struct Passage {
+    transfer: DMatrix<f64>,
+    covariance: DMatrix<f64>,
 }
 
-/// The privacy part of the covariance: step 2 above.
-pub(super) fn privacy_covariance(
-    inverse: &DMatrix<f64>,
-    slope: &DMatrix<f64>,
-    descent: &Descent,
-) -> DMatrix<f64> {
-    let d = slope.nrows();
-    let root = square_root(inverse);
-    let eigen = SymmetricEigen::new(&root * slope * &root);
-    let (burn_in, first_noise) = descent.burn_in;
-    let (steps, noise, length) = descent.averaged;
-    let t = steps as f64;
-    // Eigenvalues beyond 2 would not have converged; below zero is noise.
-    let speed: Vec<f64> = eigen.eigenvalues.iter().map(|l| l.clamp(1e-6, 1.9)).collect();
-    let keep: Vec<f64> = speed.iter().map(|l| 1.0 - length * l).collect();
-    // What remains in the average of a start one unit off the root.
-    let carried: Vec<f64> =
-        keep.iter().map(|k| (1..=steps).map(|m| k.powi(m as i32)).sum::<f64>() / t).collect();
-    let driving = eigen.eigenvectors.transpose() * inverse * &eigen.eigenvectors;
-    let mut covariance = DMatrix::zeros(d, d);
-    for i in 0..d {
-        for j in i..d {
-            let shrink = (1.0 - speed[i]) * (1.0 - speed[j]);
-            let before: f64 = (0..burn_in).map(|k| shrink.powi(k as i32)).sum();
-            let during: f64 = (1..=steps)
-                .map(|m| (1.0 - keep[i].powi(m as i32)) * (1.0 - keep[j].powi(m as i32)))
-                .sum::<f64>()
-                / (t * t * speed[i] * speed[j]);
-            let weight = first_noise.powi(2) * carried[i] * carried[j] * before + noise.powi(2) * during;
-            covariance[(i, j)] = driving[(i, j)] * weight;
-            covariance[(j, i)] = covariance[(i, j)];
+impl Passage {
+    /// A phase with steps of gradient noise `noise`, on a score of slope `slope`. Its result is its last iterate, or the
+    /// average of its iterates.
+    pub(super) fn new(drive: &Drive, slope: &DMatrix<f64>, noise: f64, averaged: bool) -> Self {
+        let phase = drive.phase;
+        let inverse = drive.conditioner.inverse();
+        let (root, unroot) = square_roots(&inverse);
+        let eigen = SymmetricEigen::new(&root * slope * &root);
+        let outcome = |places: &[f64]| {
+            if averaged { mean(places) } else { places.last().copied().unwrap_or(0.0) }
+        };
+        let steps = phase.steps as usize;
+        let mut kept = DMatrix::zeros(slope.nrows(), slope.nrows());
+        // One column per noise vector: what it moves the result by, in each direction.
+        let mut effects = DMatrix::zeros(slope.nrows(), steps);
+        for (i, speed) in eigen.eigenvalues.iter().enumerate() {
+            // Below zero is noise; beyond this the steps would not have converged.
+            let speed = speed.clamp(1e-6, 3.0);
+            kept[(i, i)] = outcome(&path(phase, drive.momentum, speed, 1.0, 0.0));
+            let mut response = vec![0.0; steps];
+            response.extend(path(phase, drive.momentum, speed, 0.0, 1.0));
+            for step in 0..steps {
+                // The response to a noise vector begins at its step.
+                effects[(i, step)] = noise * outcome(&response[steps - step..][..steps]);
+            }
         }
+        let driving = eigen.eigenvectors.transpose() * inverse * &eigen.eigenvectors;
+        let covariance = driving.component_mul(&(&effects * effects.transpose()));
+        let out = &root * &eigen.eigenvectors;
+        let transfer = &out * kept * eigen.eigenvectors.transpose() * unroot;
+        Self { transfer, covariance: &out * covariance * out.transpose() }
     }
-    let back = root * eigen.eigenvectors;
-    &back * covariance * back.transpose()
 }
 
-fn square_root(matrix: &DMatrix<f64>) -> DMatrix<f64> {
+/// The privacy and start parts of the mean square error of a descent in two phases that came `moved` from its start:
+/// steps 2 and 3 above.
+pub(super) fn descent_error(burn_in: &Passage, averaged: &Passage, moved: &[f64]) -> DMatrix<f64> {
+    let onward = &averaged.transfer;
+    let mut error = &averaged.covariance + onward * &burn_in.covariance * onward.transpose();
+    // The estimate lies `1 - left` of the way from the start to the root.
+    let left = onward * &burn_in.transfer;
+    let come = DMatrix::identity(left.nrows(), left.nrows()) - &left;
+    if let Some(whole) = come.lu().solve(&DVector::from_column_slice(moved)) {
+        let short = left * whole;
+        error += &short * short.transpose();
+    }
+    error
+}
+
+/// The places after each step of a phase in a direction of this speed, from a place and an impulse at the first step.
+fn path(phase: Phase, momentum: f64, speed: f64, mut place: f64, mut impulse: f64) -> Vec<f64> {
+    let mut velocity = 0.0;
+    (0..phase.steps)
+        .map(|_| {
+            velocity = momentum * velocity - phase.length * (speed * place + impulse);
+            place += velocity;
+            impulse = 0.0;
+            place
+        })
+        .collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The square root of a positive definite matrix, and its inverse.
+fn square_roots(matrix: &DMatrix<f64>) -> (DMatrix<f64>, DMatrix<f64>) {
     let mut eigen = matrix.clone().symmetric_eigen();
-    eigen.eigenvalues.iter_mut().for_each(|e| *e = e.max(0.0).sqrt());
-    eigen.recompose()
+    let floor = f64::MIN_POSITIVE.sqrt();
+    eigen.eigenvalues.iter_mut().for_each(|e| *e = e.max(floor).sqrt());
+    let root = eigen.recompose();
+    eigen.eigenvalues.iter_mut().for_each(|e| *e = 1.0 / *e);
+    (root, eigen.recompose())
 }
 
 /// Refuses a level at which no interval makes sense.
@@ -124,6 +159,7 @@ fn normal_quantile(p: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::moments::Conditioner;
     use super::*;
 
     #[test]
@@ -132,25 +168,41 @@ mod tests {
         assert!((normal_quantile(0.995) - 2.575_829_303_548_901).abs() < 1e-12);
     }
 
-    /// The closed covariance equals that of the recursion carried out on matrices.
+    fn drive(phase: Phase, inverse: &DMatrix<f64>, momentum: f64) -> Drive {
+        let matrix = inverse.clone().try_inverse().expect("definite");
+        Drive { phase, conditioner: Conditioner::new(&matrix, 0.0), momentum }
+    }
+
+    /// The covariance in the eigenbasis equals that of the recursion carried out on matrices.
     #[test]
     fn the_covariance_is_that_of_the_recursion() {
         let slope = DMatrix::from_row_slice(2, 2, &[0.5, 0.2, 0.2, 0.3]);
-        let inverse = DMatrix::from_row_slice(2, 2, &[1.5, -0.4, -0.4, 2.0]);
-        let descent = Descent { burn_in: (4, 0.7), averaged: (9, 0.3, 0.5) };
-        let got = privacy_covariance(&inverse, &slope, &descent);
+        let inverses = [
+            DMatrix::from_row_slice(2, 2, &[1.5, -0.4, -0.4, 2.0]),
+            DMatrix::from_row_slice(2, 2, &[0.9, 0.1, 0.1, 0.7]),
+        ];
+        let phases = [Phase { what: "", steps: 4, length: 1.0 }, Phase { what: "", steps: 9, length: 0.5 }];
+        let (momenta, noises) = ([0.3, 0.6], [0.7, 0.3]);
+        let passage =
+            |k: usize| Passage::new(&drive(phases[k], &inverses[k], momenta[k]), &slope, noises[k], k == 1);
+        let got = descent_error(&passage(0), &passage(1), &[0.0, 0.0]);
         // Each noise vector's linear effect on the average, found by running the recursion on unit vectors.
         let effect = |at: u64| -> DMatrix<f64> {
             let mut e = DMatrix::zeros(2, 2);
+            let mut v = DMatrix::zeros(2, 2);
             let mut average = DMatrix::zeros(2, 2);
             for step in 0..13 {
-                let length = if step < 4 { 1.0 } else { 0.5 };
+                let k = usize::from(step >= 4);
+                if step == 4 {
+                    v.fill(0.0);
+                }
                 let mut gradient = &slope * &e;
                 if step == at {
                     gradient += DMatrix::identity(2, 2);
                 }
-                e -= length * (&inverse * gradient);
-                if step >= 4 {
+                v = v * momenta[k] - (&inverses[k] * gradient) * phases[k].length;
+                e += &v;
+                if k == 1 {
                     average += &e / 9.0;
                 }
             }
@@ -159,9 +211,31 @@ mod tests {
         let mut expected = DMatrix::zeros(2, 2);
         for at in 0..13 {
             let a = effect(at);
-            let noise: f64 = if at < 4 { 0.7 } else { 0.3 };
+            let noise: f64 = noises[usize::from(at >= 4)];
             expected += &a * a.transpose() * noise.powi(2);
         }
         assert!((got - expected).norm() < 1e-12);
+    }
+
+    /// Without noise, the error is what is left of the way to the root.
+    #[test]
+    fn the_start_is_accounted_for() {
+        let phase = Phase { what: "", steps: 20, length: 0.5 };
+        let (root, inverse, slope) = (2.0, 0.1, 0.02);
+        let (mut place, mut average) = (0.0, 0.0);
+        for averaging in [false, true] {
+            let mut velocity = 0.0;
+            for _ in 0..phase.steps {
+                velocity = 0.8 * velocity - phase.length * inverse * slope * (place - root);
+                place += velocity;
+                if averaging {
+                    average += place / phase.steps as f64;
+                }
+            }
+        }
+        let one = |x: f64| DMatrix::from_element(1, 1, x);
+        let passage = |averaged| Passage::new(&drive(phase, &one(inverse), 0.8), &one(slope), 0.0, averaged);
+        let got = descent_error(&passage(false), &passage(true), &[average])[(0, 0)];
+        assert!((got.sqrt() - (root - average)).abs() < 1e-9, "{got} {average}");
     }
 }

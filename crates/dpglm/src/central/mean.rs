@@ -17,7 +17,7 @@
 //! than half); an l2 ball about a private centre in place of a cube about zero.
 
 use super::interval::{Interval, intervals, require_level};
-use super::prepared::Prepared;
+use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy};
 use crate::data::clipping::clip_l2;
 use crate::data::design::{Design, Storage};
@@ -75,30 +75,36 @@ impl PrivateMean {
         Ok(self)
     }
 
-    fn plan(&self) -> Vec<Planned> {
-        let d = self.ranges.len() as u64;
-        let squares = if self.level.is_some() { 0.06 } else { 0.0 };
+    /// Every release, with its share of the budget: the more rows, the less the localisation needs.
+    fn plan(&self, rows: usize, privacy: Privacy) -> Vec<Planned> {
+        let d = self.ranges.len();
+        // Ranks known to one row in thirty, for all columns together.
+        let reach = 300.0 * (d as f64).sqrt() / (rows as f64 * privacy.mu());
+        let share = (reach * reach).clamp(0.02, 0.12);
         let mut plan = vec![
-            Planned::selection(CENTRES, 0.12, d),
-            Planned::selection(SCALES, 0.06, d),
-            Planned::selection(RADIUS, 0.06, 1),
-            Planned::gaussian(MEAN, 0.76 - squares, 1),
+            Planned::selection(CENTRES, share, d as u64),
+            Planned::selection(SCALES, 0.5 * share, d as u64),
+            Planned::selection(RADIUS, 0.5 * share, 1),
         ];
-        if squares > 0.0 {
-            plan.push(Planned::gaussian(SQUARES, squares, 1));
+        if self.level.is_some() {
+            plan.push(Planned::gaussian(SQUARES, 0.06, 1));
         }
+        let spent: f64 = plan.iter().map(|p| p.share).sum();
+        plan.push(Planned::gaussian(MEAN, 1.0 - spent, 1));
         plan
     }
 
-    /// Calibrates the noise, before any data is seen.
-    pub fn prepare(&self, privacy: Privacy) -> Result<Prepared<Self>> {
-        let calibration = Calibration::new(self.plan(), privacy)?;
-        Ok(Prepared { model: self.clone(), columns: self.ranges.len(), units: 0, calibration })
+    /// Calibrates the noise for a table of this many rows, before any data is seen.
+    pub fn prepare(&self, rows: usize, privacy: Privacy) -> Result<Prepared<Self>> {
+        let columns = self.ranges.len();
+        require_shape(columns, rows)?;
+        let calibration = Calibration::new(self.plan(rows, privacy), privacy)?;
+        Ok(Prepared { model: self.clone(), columns, units: rows, calibration })
     }
 
     /// Prepares and fits.
     pub fn fit(&self, table: &Design, privacy: Privacy, rng: &mut RandomSource) -> Result<MeanFit> {
-        self.prepare(privacy)?.fit(table, rng)
+        self.prepare(table.rows(), privacy)?.fit(table, rng)
     }
 }
 
@@ -111,6 +117,12 @@ impl Prepared<PrivateMean> {
             return Err(Error::Conflict(format!(
                 "{d} ranges for {} columns: there must be one per column",
                 table.columns()
+            )));
+        }
+        if rows != self.units {
+            return Err(Error::Conflict(format!(
+                "prepared for {} rows, got {rows}: prepare anew",
+                self.units
             )));
         }
         let mut purse = self.calibration.open(rng);
@@ -155,7 +167,7 @@ impl Prepared<PrivateMean> {
         // No row is farther than this: the ranges and the released scales bound it.
         let farthest = 2.0 * scales.iter().map(|s| s.powi(-2)).sum::<f64>().sqrt();
         let nearest = (d as f64).sqrt() * 2f64.powi(-6);
-        let radii = Candidates::geometric(nearest, farthest.max(2.0 * nearest), 8)?;
+        let radii = Candidates::geometric(nearest, farthest.max(2.0 * nearest), 24)?;
         // Few enough rows that clipping them costs less than the noise, and enough that the candidates beyond all rows,
         // of which there are many, stay unlikely.
         let rank_noise = purse.noise_per_sensitivity(RADIUS) * ((radii.count() as f64).ln() + 4.0);

@@ -6,7 +6,10 @@
 //! summation. The upper triangle with off-diagonal entries times `sqrt 2` has the Frobenius norm as its l2 norm; it is
 //! one Gaussian release.
 
+use super::coordinates::Coordinates;
+use super::descent::{Drive, Phase};
 use super::purse::Purse;
+use super::weighting::Weighting;
 use crate::data::Dataset;
 use crate::data::dataset::MOST_ROWS;
 use crate::data::design::Design;
@@ -14,9 +17,11 @@ use crate::error::Result;
 use crate::kernels::{gram_error, weighted_gram};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
-/// A released symmetric matrix, and how far noise may have moved its eigenvalues.
+/// A released symmetric matrix, the deviation of the noise on its diagonal, and how far noise may have moved its
+/// eigenvalues.
 pub(super) struct Moments {
     pub matrix: DMatrix<f64>,
+    pub noise: f64,
     pub spread: f64,
 }
 
@@ -42,30 +47,34 @@ pub(super) fn shortened(
         .collect()
 }
 
-/// Releases `(1/n) sum_rows weight(row) x x^T`, where each unit's matrix is shortened to a trace of at most `trace`.
+/// Releases `(1/n) sum_rows weight(row) x x^T` of the rows in their coordinates, where each unit's matrix is shortened to a trace of at
+/// most `trace`.
 pub(super) fn release(
     what: &str,
     data: &Dataset,
-    norms: &[f64],
+    weighting: &Weighting,
     weight: impl Fn(usize) -> f64,
     trace: f64,
     purse: &mut Purse<'_>,
 ) -> Result<Moments> {
-    let weights = shortened(data, norms, weight, trace);
-    release_gram(what, data.design(), |row| weights[row], trace, data.units(), purse)
+    let weights = shortened(data, &weighting.norms, weight, trace);
+    release_gram(what, data.design(), &weighting.coordinates, |row| weights[row], trace, data.units(), purse)
 }
 
-/// Releases the weighted gram matrix of a design over `units`, given that each unit's trace is at most `trace`.
+/// Releases the weighted gram matrix of a design over `units` in these coordinates, given that each unit's trace is then
+/// at most `trace`.
 pub(super) fn release_gram(
     what: &str,
     design: &Design,
+    coordinates: &Coordinates,
     weight: impl Fn(usize) -> f64 + Sync,
     trace: f64,
     units: usize,
     purse: &mut Purse<'_>,
 ) -> Result<Moments> {
     let (d, n) = (design.columns(), units as f64);
-    let gram = weighted_gram(design, weight);
+    let mut gram = weighted_gram(design, weight);
+    coordinates.map_matrix(&mut gram);
     let root = 2f64.sqrt();
     let mut packed = Vec::with_capacity(d * (d + 1) / 2);
     for i in 0..d {
@@ -73,9 +82,10 @@ pub(super) fn release_gram(
             packed.push(gram[i * d + j] / n * if i == j { 1.0 } else { root });
         }
     }
-    // The sums err in Frobenius norm by at most gram_error times the sum of the traces, on both sides of a pair; scaling
-    // an entry rounds twice more.
-    let error = 2.0 * (gram_error(MOST_ROWS) + 4.0 * f64::EPSILON) * trace;
+    // The sums err in Frobenius norm by at most gram_error times the sum of the traces, on both sides of a pair; mapping
+    // and scaling an entry rounds a few times more.
+    let error =
+        2.0 * (gram_error(MOST_ROWS) + 8.0 * f64::EPSILON) * trace * coordinates.amplification().powi(2);
     let sensitivity = root * trace / n + error;
     let noise = purse.noise_per_sensitivity(what) * sensitivity;
     purse.vector(what, &mut packed, sensitivity)?;
@@ -89,7 +99,7 @@ pub(super) fn release_gram(
         }
     }
     // The spectral norm of a symmetric Gaussian matrix with off-diagonal deviation noise / sqrt 2.
-    Ok(Moments { matrix, spread: noise * (2.0 * d as f64).sqrt() })
+    Ok(Moments { matrix, noise, spread: noise * (2.0 * d as f64).sqrt() })
 }
 
 impl Moments {
@@ -97,6 +107,25 @@ impl Moments {
     pub(super) fn lifted(&self, floor: f64) -> DMatrix<f64> {
         let mut eigen = self.matrix.clone().symmetric_eigen();
         eigen.eigenvalues.iter_mut().for_each(|e| *e = e.max(floor));
+        eigen.recompose()
+    }
+
+    /// A preconditioner whose steps do not overshoot, with as much momentum as brings the slowest direction that noise
+    /// does not hide to the solution within a phase.
+    pub(super) fn drive(&self, phase: Phase) -> Drive {
+        let eigenvalues = self.matrix.clone().symmetric_eigenvalues();
+        let lift = self.spread.max(1e-9 * eigenvalues.max().abs()).max(f64::MIN_POSITIVE);
+        let smallest = eigenvalues.min().max(0.1 * lift);
+        let speed = smallest / (smallest + lift);
+        let momentum = (1.0 - phase.steps as f64 * phase.length * speed / 8.0).clamp(0.0, 0.8);
+        Drive { phase, conditioner: Conditioner::new(&self.matrix, lift), momentum }
+    }
+
+    /// The matrix with its eigenvalues lowered by a tenth of what noise may have added, down to that tenth.
+    pub(super) fn lowered(&self) -> DMatrix<f64> {
+        let mut eigen = self.matrix.clone().symmetric_eigen();
+        let floor = (0.1 * self.spread).max(1e-9 * eigen.eigenvalues.max().abs()).max(f64::MIN_POSITIVE);
+        eigen.eigenvalues.iter_mut().for_each(|e| *e = (*e - 0.1 * self.spread).max(floor));
         eigen.recompose()
     }
 }

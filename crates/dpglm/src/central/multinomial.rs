@@ -9,9 +9,9 @@
 //! As there: replacement of one unit, for every data set. The gradient of a row is the outer product of its score, of l2 norm at
 //! most the cap, and the weighted row, so its norm is at most `cap * weight * norm(row)`.
 
-use super::descent::Descent;
+use super::descent::{Descent, Drive};
 use super::glm::{AVERAGED, BURN_IN, adjacency, moments_share, push_gradients};
-use super::moments::{self, Conditioner, TRACE};
+use super::moments::{self, TRACE};
 use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy};
 use super::weighting;
@@ -78,8 +78,8 @@ impl Multinomial {
     pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
         require_shape(columns, units)?;
         let share = moments_share(columns, units, privacy).clamp(0.01, 0.10);
-        let mut plan =
-            vec![weighting::planned(columns, units, privacy)?, Planned::gaussian(MOMENTS, share, 1)];
+        let mut plan = weighting::planned(columns, self.intercept, units, privacy)?;
+        plan.push(Planned::gaussian(MOMENTS, share, 1));
         push_gradients(&mut plan);
         let calibration = Calibration::new(plan, privacy)?;
         Ok(Prepared { model: self.clone(), columns, units, calibration })
@@ -112,27 +112,26 @@ impl Prepared<Multinomial> {
         let admit = |y: f64| if y >= 0.0 && y < classes as f64 { y as usize } else { 0 };
         let response: Vec<usize> = data.response().iter().map(|&y| admit(y)).collect();
 
-        let weighting = weighting::release(data, &mut purse)?;
+        let weighting = weighting::release(data, self.model.intercept, &mut purse)?;
         let trace = TRACE * weighting.size * weighting.size;
         let weight = |row: usize| weighting.weights[row];
-        let features = moments::release(MOMENTS, data, &weighting.norms, weight, trace, &mut purse)?;
-        let conditioner = Conditioner::new(&features.matrix, features.spread.max(1e-9 * trace / d as f64));
+        let features = moments::release(MOMENTS, data, &weighting, weight, trace, &mut purse)?;
         let descent = Descent {
             data,
-            weights: &weighting.weights,
-            size: weighting.size,
+            weighting: &weighting,
             outputs,
-            conditioner: &conditioner,
             ridge: self.model.ridge,
             intercept: self.model.intercept,
+            radius: None,
             limit: 60.0 * (outputs as f64).sqrt() / weighting.size,
         };
         let mut iterate = vec![0.0; outputs * d];
         let mut average = Vec::new();
         let mut done = 0;
         for phase in [BURN_IN, AVERAGED] {
+            let drive = Drive { phase, ..features.drive(AVERAGED) };
             let score = |row: usize, u: &[f64], out: &mut [f64]| bounded_score(u, response[row], out);
-            average = descent.run(phase, &mut iterate, cap(classes), score, &mut purse, &mut || {
+            average = descent.run(&drive, &mut iterate, cap(classes), score, &mut purse, &mut || {
                 done += 1;
                 progress(done, BURN_IN.steps + AVERAGED.steps);
             })?;
@@ -142,7 +141,12 @@ impl Prepared<Multinomial> {
             .enforcing("the rows of a unit are weighted so that their l2 norms sum to at most the released typical size")
             .enforcing("each row's score is bounded");
         Ok(MultinomialFit {
-            coefficients: average.chunks_exact(d).map(<[f64]>::to_vec).collect(),
+            coefficients: weighting
+                .coordinates
+                .stored(&average)
+                .chunks_exact(d)
+                .map(<[f64]>::to_vec)
+                .collect(),
             certificate,
         })
     }

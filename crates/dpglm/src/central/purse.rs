@@ -6,11 +6,14 @@
 //! multiplier for the whole plan and computes the guarantee, before any data is seen. While the estimator runs, a release
 //! that was not planned is refused, and so is one whose noise is less than planned.
 
+#[cfg(test)]
+pub(crate) mod tape;
+
 use crate::accounting::gaussian::largest_mu;
 use crate::accounting::{Guarantee, account, calibrate, curve};
 use crate::error::{Error, Result};
 use crate::mechanisms::{Candidates, GaussianVector, PrivateQuantile};
-use crate::noise::RandomSource;
+use crate::noise::{Race, RandomSource};
 use crate::privacy::{Adjacency, Budget, Certificate, Event, Noise};
 
 /// The privacy asked for.
@@ -130,6 +133,8 @@ impl Calibration {
             left: self.plan.iter().map(|p| p.count).collect(),
             events: Vec::new(),
             rng,
+            #[cfg(test)]
+            tape: tape::take(),
         }
     }
 
@@ -161,6 +166,15 @@ pub(crate) struct Purse<'a> {
     left: Vec<u64>,
     events: Vec<Event>,
     rng: &'a mut RandomSource,
+    #[cfg(test)]
+    tape: tape::Tape,
+}
+
+#[cfg(test)]
+impl Drop for Purse<'_> {
+    fn drop(&mut self) {
+        tape::put_back(std::mem::take(&mut self.tape));
+    }
 }
 
 impl Purse<'_> {
@@ -169,22 +183,24 @@ impl Purse<'_> {
         self.calibration.noise_per_sensitivity(what)
     }
 
-    /// Takes one planned release out of the plan and gives its noise per unit of sensitivity; `None` without privacy.
-    fn take(&mut self, what: &str, kind: Kind) -> Result<Option<f64>> {
+    /// Takes `count` planned releases out of the plan and gives their noise per unit of sensitivity; `None` without
+    /// privacy.
+    fn take(&mut self, what: &str, kind: Kind, count: u64) -> Result<Option<f64>> {
         let place = self.calibration.plan.iter().position(|p| p.what == what && p.kind == kind);
         let Some((place, left)) =
-            place.and_then(|i| Some((i, self.left.get_mut(i).filter(|left| **left > 0)?)))
+            place.and_then(|i| Some((i, self.left.get_mut(i).filter(|left| **left >= count)?)))
         else {
             return Err(Error::Conflict(format!(
                 "the release of the {what} was not planned, so nothing pays for it"
             )));
         };
-        *left -= 1;
+        *left -= count;
         Ok(self.calibration.promise.as_ref().map(|p| self.calibration.plan[place].noise(p.multiplier)))
     }
 
     /// Notes what left, after checking that its noise is no less than planned.
-    fn record(&mut self, what: &str, noise: Noise, planned: f64) -> Result<()> {
+    fn record(&mut self, what: &str, event: &Event, planned: f64) -> Result<()> {
+        let noise = event.noise();
         let allowed = match noise {
             Noise::Selection { .. } => 2.0 / planned,
             _ => 1.0 / planned,
@@ -196,11 +212,11 @@ impl Purse<'_> {
         }
         let count = match self.events.last() {
             Some(last) if last.release() == what && last.noise() == noise => {
-                let count = last.count() + 1;
+                let count = last.count() + event.count();
                 self.events.pop();
                 count
             }
-            _ => 1,
+            _ => event.count(),
         };
         self.events.push(Event::new(what, noise, count)?);
         Ok(())
@@ -208,13 +224,17 @@ impl Purse<'_> {
 
     /// Releases a vector of the given l2 sensitivity, in place.
     pub(crate) fn vector(&mut self, what: &str, values: &mut Vec<f64>, sensitivity: f64) -> Result<()> {
-        let Some(noise) = self.take(what, Kind::Gaussian)? else { return Ok(()) };
+        let Some(noise) = self.take(what, Kind::Gaussian, 1)? else { return Ok(()) };
         // The grid enlarges the event's sensitivity by a part in 2^24 at most; the noise is raised to match.
         let mechanism =
             GaussianVector::new(sensitivity, sensitivity * noise * (1.0 + 2f64.powi(-23)), values.len())?;
+        #[cfg(test)]
+        let exact = values.clone();
         let release = mechanism.release(values, self.rng)?;
         *values = release.value;
-        release.events.iter().try_for_each(|event| self.record(what, event.noise(), noise))
+        #[cfg(test)]
+        self.tape.vector(what, &exact, sensitivity, values);
+        release.events.iter().try_for_each(|event| self.record(what, event, noise))
     }
 
     /// Releases a quantile of numbers of which there is one per unit.
@@ -225,28 +245,59 @@ impl Purse<'_> {
         candidates: Candidates,
         q: f64,
     ) -> Result<f64> {
-        let Some(scale) = self.take(what, Kind::Selection)? else {
+        let Some(scale) = self.take(what, Kind::Selection, 1)? else {
             // Without privacy: the same candidates, no noise to speak of.
             let mut exact = PrivateQuantile::new(candidates, q, 1e-9)?;
             return Ok(exact.release(values, &mut RandomSource::insecure_seeded(0))?.value);
         };
         let release = PrivateQuantile::new(candidates, q, scale)?.release(values, self.rng)?;
-        release.events.iter().try_for_each(|event| self.record(what, event.noise(), scale))?;
+        release.events.iter().try_for_each(|event| self.record(what, event, scale))?;
+        #[cfg(test)]
+        let release = self.tape.quantile(release);
         Ok(release.value)
     }
 
+    /// Releases which `count` of the scores are the largest, in increasing order of their places; one unit moves each score
+    /// by at most `sensitivity`. Planned as `count` selections.
+    pub(crate) fn top(
+        &mut self,
+        what: &str,
+        scores: &[f64],
+        count: usize,
+        sensitivity: f64,
+    ) -> Result<Vec<usize>> {
+        let scale = self.take(what, Kind::Selection, count as u64)?.map(|noise| noise * sensitivity);
+        let Some(scale) = scale else {
+            let mut order: Vec<usize> = (0..scores.len()).collect();
+            order.sort_by(|&i, &j| scores[j].total_cmp(&scores[i]).then(i.cmp(&j)));
+            order.truncate(count);
+            order.sort_unstable();
+            return Ok(order);
+        };
+        let mut chosen = Race::new().select(scores, scale, count, self.rng)?.to_vec();
+        chosen.sort_unstable();
+        let event = Event::new(what, Noise::Selection { sensitivity, scale }, count as u64)?;
+        self.record(what, &event, scale / sensitivity)?;
+        #[cfg(test)]
+        self.tape.top(what, scores, sensitivity, &mut chosen);
+        Ok(chosen)
+    }
+
     /// The certificate for everything that left, under the guarantee of the whole plan.
-    pub(crate) fn close(self, adjacency: Adjacency) -> Certificate {
+    pub(crate) fn close(mut self, adjacency: Adjacency) -> Certificate {
         match &self.calibration.promise {
             None => Certificate::without_promise(
                 adjacency,
                 Vec::new(),
                 "no noise was added (epsilon is infinite)",
             ),
-            Some(promise) => {
-                Certificate::accounted(adjacency, self.events, promise.guarantee, promise.curve.clone())
-                    .drawn_from(self.rng)
-            }
+            Some(promise) => Certificate::accounted(
+                adjacency,
+                std::mem::take(&mut self.events),
+                promise.guarantee,
+                promise.curve.clone(),
+            )
+            .drawn_from(self.rng),
         }
     }
 }

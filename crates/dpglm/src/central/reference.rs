@@ -7,6 +7,7 @@
 //! # Guarantee
 //! None: the certificate says so.
 
+use super::coordinates::Coordinates;
 use super::glm::{Fit, add_ridge, adjacency};
 use super::multinomial::MultinomialFit;
 use crate::data::Dataset;
@@ -40,7 +41,7 @@ pub fn glm(family: &Family, data: &Dataset, ridge: f64, intercept: bool) -> Resu
         predict(design, beta, &mut u);
         let gram = weighted_gram(design, |i| data.weight(i) * family.mean_slope(u[i] + data.offset(i)));
         let mut hessian = DMatrix::from_row_slice(d, d, &gram) / n;
-        add_ridge(&mut hessian, ridge, intercept);
+        add_ridge(&mut hessian, ridge, intercept, &Coordinates::identity(d));
         for (j, g) in gradient.iter_mut().enumerate() {
             *g = *g / n + if intercept && j == 0 { 0.0 } else { ridge * beta[j] };
         }

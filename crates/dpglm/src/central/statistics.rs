@@ -57,7 +57,7 @@ impl LinearStatistics {
     /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
     pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
         require_shape(columns, units)?;
-        let mut plan = vec![weighting::planned(columns, units, privacy)?];
+        let mut plan = weighting::planned(columns, self.intercept, units, privacy)?;
         let rest = 1.0 - plan.iter().map(|p| p.share).sum::<f64>();
         plan.push(Planned::gaussian(MOMENTS, 0.4 * rest, 1));
         plan.push(Planned::gaussian(PRODUCTS, 0.6 * rest, 1));
@@ -84,7 +84,7 @@ impl Prepared<LinearStatistics> {
         let middle = if self.model.intercept { low / 2.0 + high / 2.0 } else { 0.0 };
         let reach = (high - middle).abs().max((low - middle).abs());
         let admit = |y: f64| if y.is_nan() { middle } else { y.clamp(low, high) };
-        let weighting = weighting::release(data, &mut purse)?;
+        let weighting = weighting::release(data, self.model.intercept, &mut purse)?;
         let weights = moments::shortened(
             data,
             &weighting.norms,
@@ -94,8 +94,16 @@ impl Prepared<LinearStatistics> {
 
         // Step 2
         let trace = TRACE * weighting.size * weighting.size;
-        let gram =
-            moments::release_gram(MOMENTS, design, |row| weights[row], trace, data.units(), &mut purse)?;
+        let coordinates = &weighting.coordinates;
+        let gram = moments::release_gram(
+            MOMENTS,
+            design,
+            coordinates,
+            |row| weights[row],
+            trace,
+            data.units(),
+            &mut purse,
+        )?;
         let mut products = vec![0.0; d];
         let response = data.response();
         fused_pass(
@@ -104,14 +112,17 @@ impl Prepared<LinearStatistics> {
             |row, _| weights[row] * (admit(response[row]) - middle),
             &mut products,
         );
+        coordinates.map(&mut products);
         products.iter_mut().for_each(|p| *p /= n);
-        let error = 2.0 * (summation_error(MOST_ROWS) + f64::EPSILON) * weighting.size * reach;
+        let rounding = 2.0 * (summation_error(MOST_ROWS) + 4.0 * f64::EPSILON) * coordinates.amplification();
+        let error = rounding * weighting.size * reach;
         purse.vector(PRODUCTS, &mut products, 2.0 * weighting.size * reach / n + error)?;
 
         // Step 3
         let smallest = gram.matrix.clone().symmetric_eigenvalues().min();
         let lift = (gram.spread - smallest).max(1e-12 * trace);
-        let mut coefficients = Conditioner::new(&gram.matrix, lift).apply(products).as_slice().to_vec();
+        let mut coefficients =
+            coordinates.stored(Conditioner::new(&gram.matrix, lift).apply(products).as_slice());
         if self.model.intercept {
             coefficients[0] += middle;
         }

@@ -1,9 +1,11 @@
-//! How much a unit may contribute: the typical size, found privately, and the rows' weights that enforce it.
+//! How much a unit may contribute: the coordinates of the rows and their typical size, found privately, and the rows' weights
+//! that enforce it.
 //!
-//! A unit's size is the sum of its rows' l2 norms (the norm itself where each row is a unit). With R the private median
+//! Rows are measured, and noise is added, in released coordinates ([`super::coordinates`]). A unit's size is the sum of its rows' l2 norms (the norm itself where each row is a unit). With R the private median
 //! size, a row's weight is `min(1, R / size of its unit)`, a function of the features alone, so that weighted scores keep
 //! their mean of zero, and `sum over a unit of weight * norm <= R` for every data set.
 
+use super::coordinates::{self, Coordinates};
 use super::purse::{Planned, Privacy, Purse};
 use crate::data::Dataset;
 use crate::error::Result;
@@ -13,6 +15,7 @@ const SIZE: &str = "typical size";
 
 /// The weights, and the bound they enforce.
 pub(super) struct Weighting {
+    pub coordinates: Coordinates,
     /// Each row's l2 norm, rounded up.
     pub norms: Vec<f64>,
     /// R, as released.
@@ -21,18 +24,27 @@ pub(super) struct Weighting {
     pub weights: Vec<f64>,
 }
 
-/// Scaled features have norm sqrt(d) at most, and several rows a unit add up.
+/// Scaled features have norms about sqrt(d), and several rows a unit add up.
 fn candidates(columns: usize) -> Result<Candidates> {
     let reach = (columns as f64).sqrt();
     Candidates::positive_geometric(reach * 2f64.powi(-10), reach * 2f64.powi(10), 8)
 }
 
-pub(super) fn planned(columns: usize, units: usize, privacy: Privacy) -> Result<Planned> {
-    Ok(Planned::quantiles(SIZE, candidates(columns)?, 1, units, privacy))
+pub(super) fn planned(
+    columns: usize,
+    intercept: bool,
+    units: usize,
+    privacy: Privacy,
+) -> Result<Vec<Planned>> {
+    let mut plan = coordinates::planned(columns, intercept, units, privacy);
+    plan.push(Planned::quantiles(SIZE, candidates(columns)?, 1, units, privacy));
+    Ok(plan)
 }
 
-pub(super) fn release(data: &Dataset, purse: &mut Purse<'_>) -> Result<Weighting> {
-    let norms = data.row_norms();
+/// Releases the coordinates and the typical size. With an intercept, the first column is constant.
+pub(super) fn release(data: &Dataset, intercept: bool, purse: &mut Purse<'_>) -> Result<Weighting> {
+    let coordinates = Coordinates::release(data, intercept, purse)?;
+    let norms = coordinates.row_norms(data);
     let sizes = data.sum_by_unit(|row| norms[row]);
     let size = purse.quantile(SIZE, &sizes, candidates(data.design().columns())?, 0.5)?;
     // Shrunk by more than the rounding of the sizes, the quotient and the products (relatively below 1e-10 for units of
@@ -41,5 +53,5 @@ pub(super) fn release(data: &Dataset, purse: &mut Purse<'_>) -> Result<Weighting
     let weights = (0..data.design().rows())
         .map(|row| data.weight(row) * (bound / sizes[data.unit_of(row)]).min(1.0 - 1e-9))
         .collect();
-    Ok(Weighting { norms, size, weights })
+    Ok(Weighting { coordinates, norms, size, weights })
 }

@@ -2,7 +2,7 @@
 
 use super::Design;
 use crate::error::{Error, Result};
-use crate::kernels::squared_row_norms;
+use crate::kernels::squared_row_norms_from;
 
 /// Largest number of rows. Error bounds of sums are taken for this many, because the true number of rows is private
 /// where a unit may have several.
@@ -109,22 +109,27 @@ impl Dataset {
         sums
     }
 
-    /// The sum over each unit's rows of `value(row) * row`, as a design with one row per unit.
-    pub(crate) fn score_sums(&self, value: impl Fn(usize) -> f64) -> Result<Design> {
+    /// The sum over each unit's rows of `value(row) * entry(column, x)`, as a design with one row per unit.
+    pub(crate) fn score_sums(
+        &self,
+        value: impl Fn(usize) -> f64,
+        entry: impl Fn(usize, f64) -> f64,
+    ) -> Result<Design> {
         let d = self.design.columns();
         let mut sums = vec![0.0; self.units() * d];
         for row in 0..self.design.rows() {
             let (weight, unit) = (value(row), self.unit_of(row));
-            for (sum, x) in sums[unit * d..][..d].iter_mut().zip(self.design.row(row)) {
-                *sum += weight * x;
+            let sums = &mut sums[unit * d..][..d];
+            for ((j, sum), x) in sums.iter_mut().enumerate().zip(self.design.row(row)) {
+                *sum += weight * entry(j, x);
             }
         }
         Design::from_f64(self.units(), d, sums)
     }
 
-    /// The l2 norm of each row times its weight, rounded up.
-    pub(crate) fn row_norms(&self) -> Vec<f64> {
-        let mut norms = squared_row_norms(&self.design);
+    /// The l2 norm of each row, measured from a centre and scaled by powers of two, times its weight, rounded up.
+    pub(crate) fn row_norms(&self, centre: &[f64], scale: &[f64]) -> Vec<f64> {
+        let mut norms = squared_row_norms_from(&self.design, centre, scale);
         for (row, norm) in norms.iter_mut().enumerate() {
             *norm = norm.sqrt().next_up() * self.weight(row);
         }

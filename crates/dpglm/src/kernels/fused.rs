@@ -178,18 +178,22 @@ impl<T: Entry> Kernel for Predict<'_, T> {
     }
 }
 
-/// `out_i = sum_j x_ij^2`, rounded to nearest in every operation.
-pub(super) fn squares<T: Entry>(level: Level, entries: &[T], columns: usize, out: &mut [f64]) {
-    let ones = padded(&vec![1.0; columns]);
+/// `out_i = sum_j (scale_j (x_ij - centre_j))^2` for powers of two, rounded to nearest in every operation.
+pub(super) fn squares<T: Entry>(level: Level, entries: &[T], centre: &[f64], scale: &[f64], out: &mut [f64]) {
+    let columns = scale.len();
+    let (centre, scale) = (padded(centre), padded(scale));
     let step = parallel::rows_per_piece(out.len(), columns);
     let pieces = entries.chunks(step * columns).zip(out.chunks_mut(step));
-    parallel::for_each(pieces, |(entries, out)| level.run(Squares { entries, columns, ones: &ones, out }));
+    parallel::for_each(pieces, |(entries, out)| {
+        level.run(Squares { entries, columns, centre: &centre, scale: &scale, out })
+    });
 }
 
 struct Squares<'a, T> {
     entries: &'a [T],
     columns: usize,
-    ones: &'a [Line],
+    centre: &'a [Line],
+    scale: &'a [Line],
     out: &'a mut [f64],
 }
 
@@ -199,7 +203,7 @@ impl<T: Entry> Kernel for Squares<'_, T> {
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         for (row, out) in self.entries.chunks_exact(self.columns).zip(self.out) {
-            *out = square_row(lanes, row, self.ones);
+            *out = square_row(lanes, row, self.centre, self.scale);
         }
     }
 }

@@ -128,34 +128,43 @@ fn dot_four<T: Entry, L: Lanes>(
     }
 }
 
-/// The sum of the squares of a row; `ones` is the padded vector of ones. See [`square_roundings`] for its error.
+/// The sum of the squares of a row measured from `centre` and multiplied by `scale`, both padded; scales are powers of
+/// two, so multiplying by them is exact. See [`square_roundings`] for its error.
 #[inline(always)]
-pub(super) fn square_row<T: Entry, L: Lanes>(lanes: L, row: &[T], ones: &[Line]) -> f64 {
+pub(super) fn square_row<T: Entry, L: Lanes>(lanes: L, row: &[T], centre: &[Line], scale: &[Line]) -> f64 {
     let (entries, rest) = row.as_chunks::<LANES>();
     let mut sums = [lanes.splat(0.0); 4];
     let (fours, more) = entries.as_chunks::<4>();
-    for x in fours {
-        for (sum, x) in sums.iter_mut().zip(x) {
-            let x = T::lanes(lanes, x);
+    let (scale_fours, scale_more) = scale[..entries.len()].as_chunks::<4>();
+    let (centre_fours, centre_more) = centre[..entries.len()].as_chunks::<4>();
+    for ((x, scale), centre) in fours.iter().zip(scale_fours).zip(centre_fours) {
+        for (((sum, x), scale), centre) in sums.iter_mut().zip(x).zip(scale).zip(centre) {
+            let x = standard(lanes, T::lanes(lanes, x), centre, scale);
             *sum = lanes.mul_add(x, x, *sum);
         }
     }
-    for x in more {
-        let x = T::lanes(lanes, x);
+    for ((x, scale), centre) in more.iter().zip(scale_more).zip(centre_more) {
+        let x = standard(lanes, T::lanes(lanes, x), centre, scale);
         sums[0] = lanes.mul_add(x, x, sums[0]);
     }
     if !rest.is_empty() {
-        let x = lanes.mul(T::lanes(lanes, &last_lanes(row)), lanes.load(&ones[entries.len()].0));
+        let last = entries.len();
+        let x = standard(lanes, T::lanes(lanes, &last_lanes(row)), &centre[last], &scale[last]);
         sums[1] = lanes.mul_add(x, x, sums[1]);
     }
     lanes.sum(lanes.add(lanes.add(sums[0], sums[1]), lanes.add(sums[2], sums[3])))
 }
 
-/// The most roundings any square meets on its way through [`square_row`]: one for the square, one for each addition
+#[inline(always)]
+fn standard<L: Lanes>(lanes: L, x: L::Vector, centre: &Line, scale: &Line) -> L::Vector {
+    lanes.mul(lanes.sub(x, lanes.load(&centre.0)), lanes.load(&scale.0))
+}
+
+/// The most roundings any square meets on its way through [`square_row`]: two for the difference, one for the square, one for each addition
 /// to its lane (a quarter of the vectors, at most three more, and the overlapping one), two to join the four sums and
 /// three to join the lanes.
 pub(super) fn square_roundings(columns: usize) -> usize {
-    1 + columns / (4 * LANES) + 3 + 1 + 2 + 3
+    2 + 1 + columns / (4 * LANES) + 3 + 1 + 2 + 3
 }
 
 /// `sums += weights[0] row_0 + weights[1] row_1 + ...`: the rows' own sum first, then one addition.

@@ -181,7 +181,17 @@ fn every_run_and_both_storages_return_the_same_bits() {
             } else {
                 Vec::new()
             };
-            [bits(&gradient), bits(&gram), bits(&squared_row_norms_at(level, design))].concat()
+            [
+                bits(&gradient),
+                bits(&gram),
+                bits(&squared_row_norms_at(
+                    level,
+                    design,
+                    &vec![0.1; design.columns()],
+                    &vec![0.5; design.columns()],
+                )),
+            ]
+            .concat()
         };
         for level in Level::available() {
             let expected = run(level, &wide);
@@ -258,12 +268,20 @@ fn row_norms_are_never_below_the_exact_value() {
             for (design, level) in
                 designs.iter().flat_map(|d| Level::available().into_iter().map(move |l| (d, l)))
             {
-                let norms = squared_row_norms_at(level, design);
+                // Powers of two, a different one in each of seven columns.
+                let shift = |j: usize| j % 7;
+                let scale: Vec<f64> = (0..columns).map(|j| 2f64.powi(shift(j) as i32)).collect();
+                // Centres that are themselves entries cancel to zero, others leave a difference to round.
+                let centre: Vec<f64> =
+                    (0..columns).map(|j| if j % 3 == 0 { 0.0 } else { entry(design, 0, j) / 3.0 }).collect();
+                let norms = squared_row_norms_at(level, design, &centre, &scale);
                 for (i, &norm) in norms.iter().enumerate().step_by(1 + rows / 20) {
-                    let squares: IBig = (0..columns).map(|j| exact(entry(design, i, j)).pow(2)).sum();
+                    let squares: IBig = (0..columns)
+                        .map(|j| ((exact(entry(design, i, j)) - exact(centre[j])) << shift(j)).pow(2))
+                        .sum();
                     let above = (exact(norm) << OFFSET as usize) - &squares;
                     assert!(above >= IBig::ZERO, "{rows} x {columns}, row {i}");
-                    let slack = f64::EPSILON * (columns as f64 / 32.0 + 16.0);
+                    let slack = f64::EPSILON * (columns as f64 / 32.0 + 20.0);
                     let allowed =
                         squares * exact(slack) + (exact(f64::MIN_POSITIVE) << (2 * OFFSET as usize)) * 2;
                     assert!(

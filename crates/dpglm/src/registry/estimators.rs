@@ -130,7 +130,7 @@ pub(super) fn linear_statistics() -> Result<AuditCase> {
 
 /// Rows spread over [-1, 1]; the last one jumps from one end of the range to the other.
 pub(super) fn mean() -> Result<AuditCase> {
-    let prepared = Rc::new(PrivateMean::new(vec![(-4.0, 4.0)])?.prepare(budget()?)?);
+    let prepared = Rc::new(PrivateMean::new(vec![(-4.0, 4.0)])?.prepare(ROWS, budget()?)?);
     let weak = Rc::new(prepared.with_noise_share(WEAK));
     let claim = prepared.events()?;
     let tables: Vec<Design> = [-4.0, 4.0]
