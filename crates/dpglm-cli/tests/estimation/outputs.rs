@@ -138,7 +138,7 @@ fn a_dry_run_needs_no_cells() {
     folder.refuses(&format!("fit header.csv --schema schema.toml {budget}"), 2, &["--rows"]);
     let none = folder.run(&format!("fit {budget} --rows 5000 --columns 10 --binary --feature-bounds=-1,1"));
     assert_eq!(none.code, 0, "{}", none.stderr);
-    let mean = folder.json(&format!("mean {budget} --columns 3 --feature-bounds=0,1"));
+    let mean = folder.json(&format!("mean {budget} --rows 5000 --columns 3 --feature-bounds=0,1"));
     assert_eq!(mean["schema"], "dpglm.plan/1");
     assert!(number(&mean, &["certificate", "epsilon"]) <= 1.0);
 }
