@@ -12,6 +12,7 @@ pub mod multinomial;
 mod prepared;
 mod purse;
 pub mod reference;
+mod start;
 pub mod statistics;
 mod weighting;
 

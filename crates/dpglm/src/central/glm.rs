@@ -2,10 +2,10 @@
 //!
 //! # Algorithm (after C20 Algorithm 1)
 //! 1. Plan: every release and its share of the budget, from n, d and the budget alone.
-//! 2. The coordinates in which rows are measured from here on ([`super::coordinates`]), and R, the median of the units'
+//! 2. Where to start, and how large a score may be ([`super::start`]).
+//! 3. The coordinates in which rows are measured from here on ([`super::coordinates`]), and R, the median of the units'
 //!    sizes (l2 norm of a row, or the sum of the norms of a unit's rows), by a private quantile. Each unit's rows are
 //!    weighted by `min(1, R / size)`.
-//! 3. Where the family asks for it: the response's centre and scale by private quantiles, or its rate.
 //! 4. The weighted second moments of the features, once, with Gaussian noise: the preconditioner.
 //! 5. Steps of noisy gradient descent with momentum from there on a small share: burn-in. Then the scale again.
 //! 6. If intervals are asked for: the slope of the mean score, which is also a better preconditioner.
@@ -33,12 +33,12 @@ use super::interval::{Interval, Passage, descent_error, intervals, require_level
 use super::moments::{self, Conditioner, Moments, TRACE};
 use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy, Purse};
+use super::start::Start;
 use super::weighting::{self, Weighting};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::families::{BoundedScore, Family};
 use crate::kernels::predict;
-use crate::mechanisms::Candidates;
 use crate::noise::RandomSource;
 use crate::privacy::{Adjacency, Certificate};
 use nalgebra::DMatrix;
@@ -46,9 +46,9 @@ use nalgebra::DMatrix;
 /// A private generalized linear model with one linear predictor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Glm {
-    family: Family,
-    target: (f64, f64),
-    intercept: bool,
+    pub(super) family: Family,
+    pub(super) target: (f64, f64),
+    pub(super) intercept: bool,
     ridge: f64,
     radius: Option<f64>,
     level: Option<f64>,
@@ -67,9 +67,6 @@ pub struct Fit {
     pub certificate: Certificate,
 }
 
-const CENTRE: &str = "response centre";
-const SCALE: &str = "residual scale";
-const RATE: &str = "response rate";
 const MOMENTS: &str = "moments of the features";
 const BURN_IN_GRADIENTS: &str = "burn-in gradients";
 const GRADIENTS: &str = "gradients";
@@ -139,17 +136,9 @@ impl Glm {
     }
 
     /// Every release, with its share of the budget. Public quantities only.
-    fn plan(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Vec<Planned>> {
-        let mut plan = weighting::planned(columns, self.intercept, units, privacy)?;
-        if self.is_real() {
-            if self.intercept {
-                plan.push(Planned::quantiles(CENTRE, self.centres()?, 1, units, privacy));
-            }
-            plan.push(Planned::quantiles(SCALE, self.scales()?, 2, units, privacy));
-        }
-        if matches!(self.family, Family::Poisson) && self.intercept {
-            plan.push(Planned::gaussian(RATE, 0.01, 1));
-        }
+    pub(super) fn plan(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Vec<Planned>> {
+        let mut plan = self.start_planned(units, privacy)?;
+        plan.extend(weighting::planned(columns, self.intercept, units, privacy)?);
         let wanted = moments_share(columns, units, privacy);
         plan.push(Planned::gaussian(MOMENTS, wanted.clamp(0.01, 0.10), 1));
         if self.level.is_some() {
@@ -158,17 +147,6 @@ impl Glm {
         }
         push_gradients(&mut plan);
         Ok(plan)
-    }
-
-    /// Where a real response's centre may lie.
-    fn centres(&self) -> Result<Candidates> {
-        Candidates::even(self.target.0, self.target.1, 1025)
-    }
-
-    /// How large a real response's residuals may be.
-    fn scales(&self) -> Result<Candidates> {
-        let span = self.target.1 - self.target.0;
-        Candidates::positive_geometric(span * 2f64.powi(-16), span, 8)
     }
 
     /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
@@ -181,75 +159,6 @@ impl Glm {
     /// Prepares and fits.
     pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<Fit> {
         self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
-    }
-
-    /// Whether the response is a real number with an unknown scale.
-    fn is_real(&self) -> bool {
-        matches!(self.family, Family::Gaussian | Family::Monotone(_))
-    }
-
-    /// Step 3: where to start, and how large a score may be.
-    fn start(
-        &self,
-        data: &Dataset,
-        response: &[f64],
-        weighting: &Weighting,
-        purse: &mut Purse<'_>,
-    ) -> Result<(Vec<f64>, f64)> {
-        let mut start = vec![0.0; data.design().columns()];
-        match self.family {
-            Family::Logistic => Ok((start, 0.5)),
-            Family::Gaussian | Family::Monotone(_) => {
-                let mut centre = 0.0;
-                if self.intercept {
-                    centre = purse.quantile(
-                        CENTRE,
-                        &unit_means(data, |row| response[row]),
-                        self.centres()?,
-                        0.5,
-                    )?;
-                    // The link's inverse at the centre is not known; from zero, a few steps find it.
-                    if matches!(self.family, Family::Gaussian) {
-                        start[0] = centre;
-                    }
-                }
-                let cap = self.residual_scale(data, |row| response[row] - centre, purse)?;
-                Ok((start, cap))
-            }
-            Family::Poisson => {
-                let mut rate = 0.5;
-                if self.intercept {
-                    let n = data.units() as f64;
-                    // A row shorter than 1 counts by its length, so that a unit's shares sum to at most R. Whole numbers of
-                    // 2^-40 R, rounded down, keep that exactly, whatever the number of rows.
-                    let unit = weighting.size * 2f64.powi(-40);
-                    let mean = |value: &dyn Fn(usize) -> f64| -> f64 {
-                        let share = |row: usize| weighting.weights[row] * weighting.norms[row].min(1.0);
-                        let total: i128 =
-                            (0..response.len()).map(|row| (share(row) * value(row) / unit) as i128).sum();
-                        total as f64 * unit / n
-                    };
-                    let events = mean(&|row| response[row] / self.target.1);
-                    let exposure = mean(&|row| data.offset(row).exp().min(1.0));
-                    let mut rates = vec![events, exposure];
-                    purse.vector(RATE, &mut rates, 2f64.sqrt() * weighting.size / n * (1.0 + 1e-12))?;
-                    rate = (rates[0] * self.target.1 / rates[1].max(1e-3)).clamp(1e-4, self.target.1);
-                    start[0] = rate.ln();
-                }
-                Ok((start, 0.5 + 1.5 * rate.sqrt()))
-            }
-        }
-    }
-
-    /// The upper quartile of the units' mean absolute residuals: a cap that keeps most of the information.
-    fn residual_scale(
-        &self,
-        data: &Dataset,
-        residual: impl Fn(usize) -> f64,
-        purse: &mut Purse<'_>,
-    ) -> Result<f64> {
-        let sizes = unit_means(data, |row| residual(row).abs());
-        purse.quantile(SCALE, &sizes, self.scales()?, 0.75)
     }
 }
 
@@ -266,30 +175,73 @@ impl Prepared<Glm> {
         rng: &mut RandomSource,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Fit> {
-        let model = &self.model;
         // Step 1
         self.require_shape_of(data)?;
-        let d = data.design().columns();
         let mut purse = self.calibration.open(rng);
-        let admit = |y: f64| model.family.admit(y).clamp(model.target.0, model.target.1);
-        let response: Vec<f64> = data.response().iter().map(|&y| admit(y)).collect();
+        let response = self.model.admitted(data);
+        // Step 2
+        let start = self.model.start(data, &response, &mut purse)?;
+        let estimate = self.model.descend(data, &response, start, &mut purse, progress)?;
+        Ok(estimate.certified(purse.close(adjacency(data))))
+    }
+}
+
+/// What a descent found, before the certificate.
+pub(super) struct Estimate {
+    pub coefficients: Vec<f64>,
+    pub intervals: Option<Vec<Interval>>,
+    pub covariance: Option<Vec<f64>>,
+}
+
+impl Estimate {
+    pub(super) fn certified(self, certificate: Certificate) -> Fit {
+        let certificate = certificate
+            .enforcing("the rows of a unit are weighted so that their l2 norms sum to at most the released typical size")
+            .enforcing("each row's score is bounded");
+        let Self { coefficients, intervals, covariance } = self;
+        Fit { coefficients, intervals, covariance, certificate }
+    }
+}
+
+impl Glm {
+    /// The responses, those outside their domain by the public rule.
+    pub(super) fn admitted(&self, data: &Dataset) -> Vec<f64> {
+        let admit = |y: f64| self.family.admit(y).clamp(self.target.0, self.target.1);
+        data.response().iter().map(|&y| admit(y)).collect()
+    }
+
+    /// Steps 3 to 8.
+    pub(super) fn descend(
+        &self,
+        data: &Dataset,
+        response: &[f64],
+        start: Start,
+        purse: &mut Purse<'_>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Estimate> {
+        let model = self;
+        let d = data.design().columns();
         let mut done = 0;
         let mut step = || {
             done += 1;
             progress(done, BURN_IN.steps + AVERAGED.steps);
         };
 
-        // Steps 2 and 3
-        let weighting = weighting::release(data, model.intercept, &mut purse)?;
-        let (mut iterate, first_cap) = model.start(data, &response, &weighting, &mut purse)?;
+        // Step 3
+        let weighting = weighting::release(data, model.intercept, purse)?;
+        let Start { base, cap: first_cap } = start;
+        let mut iterate = vec![0.0; d];
+        // The link's inverse at a real response's centre is not known; from zero, a few steps find it.
+        if model.intercept {
+            iterate[0] = base;
+        }
+        let start = iterate.clone();
 
         // Step 4. The curvature at the released starting point scales the bound; rows beyond it are shortened.
-        let start = iterate.clone();
-        let base = if model.intercept { iterate[0] } else { 0.0 };
         let trace = TRACE * weighting.size * weighting.size * model.family.mean_slope(base);
         let curvature =
             |row: usize| weighting.weights[row] * model.family.mean_slope(base + data.offset(row));
-        let mut features = moments::release(MOMENTS, data, &weighting, curvature, trace, &mut purse)?;
+        let mut features = moments::release(MOMENTS, data, &weighting, curvature, trace, purse)?;
         add_ridge(&mut features.matrix, model.ridge, model.intercept, &weighting.coordinates);
         let first_drive = Drive { phase: BURN_IN, ..features.drive(AVERAGED) };
 
@@ -312,7 +264,7 @@ impl Prepared<Glm> {
                 descent.run(drive, iterate, score.cap(), value, purse, &mut step)
             };
         let first = model.family.bounded(first_cap)?;
-        run(&first_drive, &mut iterate, &first, &mut purse)?;
+        run(&first_drive, &mut iterate, &first, purse)?;
         let predictors = || {
             let mut predictors = vec![0.0; data.design().rows()];
             predict(data.design(), &weighting.coordinates.stored(&iterate), &mut predictors);
@@ -321,22 +273,22 @@ impl Prepared<Glm> {
         let cap = if model.is_real() {
             let predictors = predictors();
             let residual = |row: usize| response[row] - model.family.mean(predictors[row]);
-            model.residual_scale(data, residual, &mut purse)?
+            model.residual_scale(data, residual, purse)?
         } else {
             first_cap
         };
         let score = if cap == first_cap { first.clone() } else { model.family.bounded(cap)? };
 
         // Step 6
-        let scored = Scored { data, response: &response, score: &score, weighting: &weighting };
+        let scored = Scored { data, response, score: &score, weighting: &weighting };
         let slope = match model.level {
             None => None,
-            Some(_) => Some(scored.slope(model, &predictors(), trace, &mut purse)?),
+            Some(_) => Some(scored.slope(model, &predictors(), trace, purse)?),
         };
 
         // Step 7
         let drive = slope.as_ref().unwrap_or(&features).drive(AVERAGED);
-        let average = run(&drive, &mut iterate, &score, &mut purse)?;
+        let average = run(&drive, &mut iterate, &score, purse)?;
         let coefficients = weighting.coordinates.stored(&average);
 
         // Step 8
@@ -352,7 +304,7 @@ impl Prepared<Glm> {
                     &Passage::new(&drive, &h, noise(AVERAGED.what, score.cap()), true),
                     &moved,
                 );
-                let mut total = scored.sampling(&coefficients, &h, &mut purse)? + descended;
+                let mut total = scored.sampling(&coefficients, &h, purse)? + descended;
                 for j in (0..d).filter(|&j| slope.matrix[(j, j)] < 3.0 * slope.noise) {
                     total[(j, j)] += descent.limit.powi(2);
                 }
@@ -363,12 +315,8 @@ impl Prepared<Glm> {
             .level
             .zip(covariance.as_ref())
             .map(|(level, c)| intervals(&coefficients, c.diagonal().iter().copied(), level));
-        let certificate = purse
-            .close(adjacency(data))
-            .enforcing("the rows of a unit are weighted so that their l2 norms sum to at most the released typical size")
-            .enforcing("each row's score is bounded");
         let covariance = covariance.map(|c| c.as_slice().to_vec());
-        Ok(Fit { coefficients, intervals, covariance, certificate })
+        Ok(Estimate { coefficients, intervals, covariance })
     }
 }
 
@@ -456,14 +404,4 @@ pub(super) fn add_ridge(matrix: &mut DMatrix<f64>, ridge: f64, intercept: bool, 
 
 pub(super) fn adjacency(data: &Dataset) -> Adjacency {
     data.unit_name().map_or(Adjacency::ReplaceRow, |name| Adjacency::ReplaceUnit(name.into()))
-}
-
-/// One number per unit: the mean over its rows. A unit without rows counts as zero.
-fn unit_means(data: &Dataset, value: impl Fn(usize) -> f64) -> Vec<f64> {
-    let counts = data.sum_by_unit(|_| 1.0);
-    let mut sums = data.sum_by_unit(value);
-    for (sum, count) in sums.iter_mut().zip(&counts) {
-        *sum /= count.max(1.0);
-    }
-    sums
 }
