@@ -115,8 +115,9 @@ impl Dataset {
         let mut sums = vec![0.0; self.units() * d];
         for row in 0..self.design.rows() {
             let (weight, unit) = (value(row), self.unit_of(row));
-            for (sum, x) in sums[unit * d..][..d].iter_mut().zip(self.design.row(row)) {
-                *sum += weight * x;
+            let sums = &mut sums[unit * d..][..d];
+            for (column, x) in self.design.stored(row) {
+                sums[column] += weight * x;
             }
         }
         Design::from_f64(self.units(), d, sums)
