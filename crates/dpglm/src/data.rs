@@ -1,8 +1,11 @@
 //! Private rows and the public bounds enforced on them.
 
 pub mod clipping;
+pub mod csr;
 pub mod dataset;
 pub mod design;
+mod select;
 
+pub use csr::{Csr, Values};
 pub use dataset::Dataset;
 pub use design::Design;

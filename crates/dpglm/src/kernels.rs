@@ -4,6 +4,12 @@
 //! every row once: it computes the inner product, asks for the residual, and adds the row to the gradient while its
 //! entries are still in the cache. All arithmetic is in `f64`, whatever the storage.
 //!
+//! | storage | what differs |
+//! | --- | --- |
+//! | `f64`, `f32` | nothing: an `f32` becomes the same `f64` |
+//! | one byte an entry | whole numbers are summed, and the sum is multiplied by the scale |
+//! | sparse rows | every term joins its column's compensated total at once |
+//!
 //! The result depends on the shape and the data alone. How the rows are cut does not depend on the number of cores,
 //! partial sums are combined in a fixed order, and every instruction set with a fused multiply-add performs the same
 //! operations.
@@ -27,14 +33,26 @@
 //! most 47 `u`, about `5.3e-15`, up to a hundred billion rows. Products below the normal range add at most `2^-1074` a row.
 //! Nothing overflows as long as the sum of the absolute values of the terms does not.
 //!
+//! *Entries of one byte.* The sum of `r_i` times whole numbers is multiplied by the scale, which rounds once more, and
+//! is compared with the sum of `r_i` times the real numbers that the entries stand for. `gamma_D + (1 + gamma_D)(u +
+//! gamma_M^2)`, times `1 + u`, plus `u`, is still below the same bound: `D + 2` roundings exceed `(D + 2) u` by less
+//! than `(D + 3)^2 u^2 < (M u)^2`, because `M >= 200`.
+//!
+//! *Sparse rows.* A product is rounded (`u`) and joins `(high, low)` by TwoSum. After every `F = 2^16` rows `high` and
+//! `low` are replaced, exactly, by the double nearest to their sum and the rest. So `low` never exceeds about `(F + 1) u`
+//! times the sum `S` of absolute values, and each of at most `rows` additions to it errs by at most `u` times that; so do
+//! the additions that join at most 16 pieces. With the final rounding this is `2 u + 2 rows F u^2`, which is below the bound
+//! above for every number `R` of rows: `2 R F < 43 / u + 2 (R / 256)^2`, a quadratic in `R` that has no real zero.
+//!
 //! What is bounded is the *sum*. The linear predictor carries an error of its own, but it only moves the residual, and
 //! whoever supplies the residual clips it afterwards.
 
 mod fused;
 mod gram;
 mod lanes;
-mod parallel;
 mod rows;
+mod scores;
+mod sparse;
 
 use crate::data::design::{Design, Storage};
 use lanes::Level;
@@ -94,7 +112,17 @@ fn fused_pass_at(
     match design.storage() {
         Storage::F64(x) => fused::fused(level, x, columns, outputs, coefficients, residual, gradient),
         Storage::F32(x) => fused::fused(level, x, columns, outputs, coefficients, residual, gradient),
+        Storage::I8 { entries, scale } => {
+            let scaled = times(coefficients, *scale);
+            fused::fused(level, entries, columns, outputs, &scaled, residual, gradient);
+            gradient.iter_mut().for_each(|g| *g *= scale);
+        }
+        Storage::Csr(x) => sparse::fused(level, x, outputs, coefficients, residual, gradient),
     }
+}
+
+fn times(numbers: &[f64], scale: f64) -> Vec<f64> {
+    numbers.iter().map(|x| x * scale).collect()
 }
 
 /// The linear predictors `out[i] = x_i . coefficients`.
@@ -104,10 +132,55 @@ fn fused_pass_at(
 pub fn predict(design: &Design, coefficients: &[f64], out: &mut [f64]) {
     assert_eq!(coefficients.len(), design.columns(), "coefficients: one for each column");
     assert_eq!(out.len(), design.rows(), "out: one entry for each row");
+    let (level, columns) = (Level::best(), design.columns());
     match design.storage() {
-        Storage::F64(x) => fused::predict(Level::best(), x, design.columns(), coefficients, out),
-        Storage::F32(x) => fused::predict(Level::best(), x, design.columns(), coefficients, out),
+        Storage::F64(x) => fused::predict(level, x, columns, coefficients, out),
+        Storage::F32(x) => fused::predict(level, x, columns, coefficients, out),
+        Storage::I8 { entries, scale } => {
+            fused::predict(level, entries, columns, &times(coefficients, *scale), out);
+        }
+        Storage::Csr(x) => sparse::predict(level, x, coefficients, out),
     }
+}
+
+/// What is added up of an entry by [`column_scores`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Map {
+    /// The entry itself.
+    Identity,
+    /// 1, 0 or -1 as the entry is above, at or below zero.
+    Sign,
+}
+
+/// For every column `sum_i score(i) map(x_ij)`, in one read of the design, with the error of [`summation_error`].
+///
+/// `score` is called once for every row, on any thread.
+pub fn column_scores(design: &Design, score: impl Fn(usize) -> f64 + Sync, map: Map) -> Vec<f64> {
+    column_scores_at(Level::best(), design, &score, map)
+}
+
+fn column_scores_at(
+    level: Level,
+    design: &Design,
+    score: &(impl Fn(usize) -> f64 + Sync),
+    map: Map,
+) -> Vec<f64> {
+    let mut out = vec![0.0; design.columns()];
+    match (design.storage(), map) {
+        (Storage::F64(x), Map::Identity) => scores::scores::<rows::Whole, _, _>(level, x, score, &mut out),
+        (Storage::F64(x), Map::Sign) => scores::scores::<rows::Sign, _, _>(level, x, score, &mut out),
+        (Storage::F32(x), Map::Identity) => scores::scores::<rows::Whole, _, _>(level, x, score, &mut out),
+        (Storage::F32(x), Map::Sign) => scores::scores::<rows::Sign, _, _>(level, x, score, &mut out),
+        (Storage::I8 { entries, scale }, Map::Identity) => {
+            scores::scores::<rows::Whole, _, _>(level, entries, score, &mut out);
+            out.iter_mut().for_each(|sum| *sum *= scale);
+        }
+        (Storage::I8 { entries, .. }, Map::Sign) => {
+            scores::scores::<rows::Sign, _, _>(level, entries, score, &mut out);
+        }
+        (Storage::Csr(x), map) => sparse::scores(level, x, score, map == Map::Sign, &mut out),
+    }
+    out
 }
 
 /// The squared l2 norms of the rows, never below the true value; exactly zero for a row of zeros.
@@ -115,29 +188,42 @@ pub fn squared_row_norms(design: &Design) -> Vec<f64> {
     squared_row_norms_from(design, &vec![0.0; design.columns()], &vec![1.0; design.columns()])
 }
 
-/// The sums `sum_j (scale_j (x_ij - centre_j))^2`, where scales are powers of two, never below the true value; exactly zero
-/// for a row that equals the centre.
+/// The sums `sum_j (scale_j (x_ij - centre_j))^2`, never below the true value; exactly zero for a row that equals the
+/// centre. Only dense floating-point designs can be measured from a centre other than zero.
 ///
 /// # Panics
-/// If `centre` or `scale` do not have one entry a column.
+/// If `centre` or `scale` do not have one finite number a column, or if the centre of another design is not zero.
 pub fn squared_row_norms_from(design: &Design, centre: &[f64], scale: &[f64]) -> Vec<f64> {
     squared_row_norms_at(Level::best(), design, centre, scale)
 }
 
-fn squared_row_norms_at(level: Level, design: &Design, centre: &[f64], scale: &[f64]) -> Vec<f64> {
-    assert_eq!(centre.len(), design.columns(), "centre: one number for each column");
-    assert_eq!(scale.len(), design.columns(), "scale: one power of two for each column");
+fn squared_row_norms_at(level: Level, design: &Design, centre: &[f64], multipliers: &[f64]) -> Vec<f64> {
+    let columns = design.columns();
+    assert_eq!(centre.len(), columns, "centre: one number for each column");
+    assert_eq!(multipliers.len(), columns, "scale: one number for each column");
+    assert!(centre.iter().chain(multipliers).all(|m| m.is_finite()), "centre and scale: finite numbers");
+    assert!(design.can_be_centred() || centre.iter().all(|&c| c == 0.0), "centre: zero for this design");
     let mut out = vec![0.0; design.rows()];
     match design.storage() {
-        Storage::F64(x) => fused::squares(level, x, centre, scale, &mut out),
-        Storage::F32(x) => fused::squares(level, x, centre, scale, &mut out),
+        Storage::F64(x) => fused::squares(level, x, centre, multipliers, &mut out),
+        Storage::F32(x) => fused::squares(level, x, centre, multipliers, &mut out),
+        Storage::I8 { entries, scale } => {
+            fused::squares(level, entries, centre, &times(multipliers, *scale), &mut out);
+        }
+        Storage::Csr(x) => sparse::squares(level, x, multipliers, &mut out),
     }
-    // Each of k roundings loses at most u. Twice that, and some more, covers the two of the correction itself.
-    let upward = 1.0 + (rows::square_roundings(design.columns()) + 4) as f64 * f64::EPSILON;
     for (i, norm) in out.iter_mut().enumerate() {
-        *norm *= upward;
+        let roundings = match design.storage() {
+            Storage::Csr(x) => sparse::square_roundings(x.offsets()[i + 1] - x.offsets()[i]),
+            // Where a scale was multiplied into the multipliers its rounding counts twice.
+            Storage::I8 { .. } => rows::square_roundings(columns) + 2,
+            _ => rows::square_roundings(columns),
+        };
+        // Each of k roundings loses at most u. Twice that, and some more, covers the two of the correction itself.
+        *norm *= 1.0 + (roundings + 4) as f64 * f64::EPSILON;
         // Below this, squares that left the normal range may be missing: at most 2^-1074 a column.
-        if *norm < 1e-270 && design.row(i).zip(centre).any(|(x, c)| x != *c) {
+        let differs = |(j, x): (usize, f64)| x != centre[j] && multipliers[j] != 0.0;
+        if *norm < 1e-270 && design.stored(i).any(differs) {
             *norm += f64::MIN_POSITIVE;
         }
     }
@@ -152,9 +238,16 @@ pub fn weighted_gram(design: &Design, weight: impl Fn(usize) -> f64 + Sync) -> V
 }
 
 fn weighted_gram_at(level: Level, design: &Design, weight: &(impl Fn(usize) -> f64 + Sync)) -> Vec<f64> {
+    let (rows, columns) = (design.rows(), design.columns());
     match design.storage() {
-        Storage::F64(x) => gram::gram(level, x, design.columns(), weight),
-        Storage::F32(x) => gram::gram(level, x, design.columns(), weight),
+        Storage::F64(x) => gram::gram(level, &x[..], rows, columns, weight),
+        Storage::F32(x) => gram::gram(level, &x[..], rows, columns, weight),
+        Storage::I8 { entries, scale } => {
+            let mut gram = gram::gram(level, &entries[..], rows, columns, weight);
+            gram.iter_mut().for_each(|g| *g = *g * scale * scale);
+            gram
+        }
+        Storage::Csr(x) => gram::gram(level, x, rows, columns, weight),
     }
 }
 
@@ -169,9 +262,10 @@ pub fn summation_error(rows: usize) -> f64 {
 
 /// The same for [`weighted_gram`]: every entry is within `gram_error(rows) * sum_i |w_i x_ij x_ik|` of the exact sum.
 ///
-/// A block has 256 rows there, summed one by one, and the weight is multiplied in first.
+/// A block has 256 rows there, summed one by one, and the weight is multiplied in first. The scale of entries of one
+/// byte is multiplied in twice at the end.
 pub fn gram_error(rows: usize) -> f64 {
-    rounding_bound(rows, gram::BLOCK) + UNIT_ROUNDOFF
+    rounding_bound(rows, gram::BLOCK) + 3.0 * UNIT_ROUNDOFF
 }
 
 fn rounding_bound(rows: usize, most_in_block: usize) -> f64 {

@@ -52,6 +52,7 @@ pub mod families;
 pub mod kernels;
 pub mod mechanisms;
 pub mod noise;
+mod parallel;
 pub mod privacy;
 pub mod registry;
 

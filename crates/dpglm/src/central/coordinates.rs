@@ -70,7 +70,10 @@ impl Coordinates {
                 "an intercept needs a design whose first column is constant 1: add it, or fit without".into(),
             ));
         }
-        let centre = if intercept { centres(data, purse)? } else { vec![0.0; design.columns()] };
+        let mut centre = if intercept { centres(data, purse)? } else { vec![0.0; design.columns()] };
+        if !design.can_be_centred() {
+            centre.fill(0.0);
+        }
         let mut scale = scales(data, &centre, purse)?;
         if intercept {
             scale[0] = 1.0;
@@ -204,7 +207,7 @@ fn each_vote(data: &Dataset, mut count: impl FnMut(usize, f64, f64)) {
     for row in 0..data.design().rows() {
         let vote = (data.weight(row) * ONE / rows[data.unit_of(row)]).floor();
         if vote > 0.0 {
-            data.design().row(row).enumerate().for_each(|(j, x)| count(j, x, vote));
+            data.design().stored(row).for_each(|(j, x)| count(j, x, vote));
         }
     }
 }

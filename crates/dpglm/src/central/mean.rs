@@ -20,7 +20,7 @@ use super::interval::{Interval, intervals, require_level};
 use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy};
 use crate::data::clipping::clip_l2;
-use crate::data::design::{Design, Storage};
+use crate::data::design::Design;
 use crate::error::{Error, Result};
 use crate::mechanisms::Candidates;
 use crate::noise::RandomSource;
@@ -130,12 +130,8 @@ impl Prepared<PrivateMean> {
         let middle_and_half: Vec<(f64, f64)> =
             ranges.iter().map(|&(l, h)| (l / 2.0 + h / 2.0, (h - l) / 2.0)).collect();
         let entry = |row: usize, column: usize| {
-            let x = match table.storage() {
-                Storage::F64(entries) => entries[row * d + column],
-                Storage::F32(entries) => f64::from(entries[row * d + column]),
-            };
             let (middle, half) = middle_and_half[column];
-            ((x - middle) / half).clamp(-1.0, 1.0)
+            ((table.entry(row, column) - middle) / half).clamp(-1.0, 1.0)
         };
 
         // Step 2

@@ -127,6 +127,14 @@ impl Dataset {
         Design::from_f64(self.units(), d, sums)
     }
 
+    /// The same people with the given columns of the design only.
+    pub(crate) fn with_columns(&self, columns: &[usize]) -> Result<Self> {
+        let Self { design, response, weights, offsets, units } = self;
+        let design = design.select_columns(columns)?;
+        let (weights, offsets, units) = (weights.clone(), offsets.clone(), units.clone());
+        Ok(Self { design, response: response.clone(), weights, offsets, units })
+    }
+
     /// The l2 norm of each row, measured from a centre and scaled by powers of two, times its weight, rounded up.
     pub(crate) fn row_norms(&self, centre: &[f64], scale: &[f64]) -> Vec<f64> {
         let mut norms = squared_row_norms_from(&self.design, centre, scale);

@@ -1,14 +1,14 @@
 //! Inner products, residuals and the gradient in one read of the rows.
 
 use super::lanes::{Entry, Kernel, LANES, Lanes, Level, Line};
-use super::parallel;
-use super::rows::{STRIP, add_rows, dot_rows, padded, square_row, unpad};
+use super::rows::{STRIP, WIDE, Whole, add_rows, dot_rows, padded, square_row, unpad};
+use crate::parallel;
 
 /// Rows summed in plain double precision before their sum joins the compensated total.
 pub(super) const BLOCK: usize = 256;
 
 /// One vector of the compensated total: the rounded sum and what rounding has lost so far.
-type Total = [Line; 2];
+pub(super) type Total = [Line; 2];
 
 /// `gradient = sum_i residual_i x_i^T` for `outputs` residuals a row.
 pub(super) fn fused<T: Entry, F: Fn(usize, &[f64], &mut [f64]) + Sync>(
@@ -37,10 +37,14 @@ pub(super) fn fused<T: Entry, F: Fn(usize, &[f64], &mut [f64]) + Sync>(
             totals,
         });
     });
-    let sums = level.run(Join { totals, width: coefficients.len() });
-    for (sums, gradient) in sums.chunks_exact(columns.div_ceil(LANES)).zip(gradient.chunks_exact_mut(columns))
-    {
-        unpad(sums, gradient);
+    join(level, totals, coefficients.len(), columns, gradient);
+}
+
+/// Adds up the pieces' totals, each of `width` vectors, and lays them out as the columns are.
+pub(super) fn join(level: Level, totals: Vec<Total>, width: usize, columns: usize, out: &mut [f64]) {
+    let sums = level.run(Join { totals, width });
+    for (sums, out) in sums.chunks_exact(columns.div_ceil(LANES)).zip(out.chunks_exact_mut(columns)) {
+        unpad(sums, out);
     }
 }
 
@@ -75,10 +79,15 @@ impl<T: Entry, F: Fn(usize, &[f64], &mut [f64])> Kernel for Fused<'_, T, F> {
         let mut predictors = vec![0.0; batch * outputs];
         let mut residuals = vec![0.0; batch * outputs];
         let mut row = first_row;
+        let mut done = 0;
         for block in entries.chunks(BLOCK * columns) {
             sums.fill(Line::default());
             for batch in block.chunks(batch * columns) {
-                dot_rows(lanes, batch, columns, coefficients, &mut predictors);
+                done += batch.len();
+                // Few wide rows fill the cache: the next ones are asked for while these are worked on.
+                let ahead =
+                    if columns < WIDE { &[] } else { &entries[done..entries.len().min(done + batch.len())] };
+                dot_rows(lanes, batch, columns, coefficients, &mut predictors, ahead);
                 let rows = batch.len() / columns;
                 for (u, r) in
                     predictors.chunks_exact(outputs).zip(residuals.chunks_exact_mut(outputs)).take(rows)
@@ -94,11 +103,18 @@ impl<T: Entry, F: Fn(usize, &[f64], &mut [f64])> Kernel for Fused<'_, T, F> {
                             for (weight, r) in weights.iter_mut().zip(residuals.chunks_exact(outputs)) {
                                 *weight = r[k];
                             }
-                            add_rows(lanes, strip, columns, &weights, sums);
+                            add_rows::<Whole, _, _, _>(
+                                lanes,
+                                strip,
+                                columns,
+                                &weights,
+                                sums,
+                                if k == 0 { ahead } else { &[] },
+                            );
                         } else {
                             for (strip, r) in strip.chunks_exact(columns).zip(residuals.chunks_exact(outputs))
                             {
-                                add_rows(lanes, strip, columns, &[r[k]], sums);
+                                add_rows::<Whole, _, _, _>(lanes, strip, columns, &[r[k]], sums, &[]);
                             }
                         }
                     }
@@ -138,7 +154,7 @@ impl Kernel for Join {
 
 /// `total + (high, low)`; only the additions to the low part round.
 #[inline(always)]
-fn accumulate<L: Lanes>(lanes: L, total: &Total, high: L::Vector, low: L::Vector) -> Total {
+pub(super) fn accumulate<L: Lanes>(lanes: L, total: &Total, high: L::Vector, low: L::Vector) -> Total {
     let (sum, lost) = lanes.two_sum(lanes.load(&total[0].0), high);
     let low = lanes.add(lanes.load(&total[1].0), lanes.add(lost, low));
     [lanes.store(sum), lanes.store(low)]
@@ -173,12 +189,12 @@ impl<T: Entry> Kernel for Predict<'_, T> {
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         for (strip, out) in self.entries.chunks(STRIP * self.columns).zip(self.out.chunks_mut(STRIP)) {
-            dot_rows(lanes, strip, self.columns, self.coefficients, out);
+            dot_rows(lanes, strip, self.columns, self.coefficients, out, &[]);
         }
     }
 }
 
-/// `out_i = sum_j (scale_j (x_ij - centre_j))^2` for powers of two, rounded to nearest in every operation.
+/// `out_i = sum_j (scale_j (x_ij - centre_j))^2`, rounded to nearest in every operation.
 pub(super) fn squares<T: Entry>(level: Level, entries: &[T], centre: &[f64], scale: &[f64], out: &mut [f64]) {
     let columns = scale.len();
     let (centre, scale) = (padded(centre), padded(scale));

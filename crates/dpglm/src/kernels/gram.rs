@@ -1,7 +1,9 @@
 //! Weighted sums of outer products: a symmetric rank-k update with compensated totals.
 
 use super::lanes::{Entry, Kernel, LANES, Lanes, Level, Line};
-use super::parallel;
+use crate::data::csr::Csr;
+use crate::parallel;
+use std::ops::Range;
 
 /// Rows multiplied in plain double precision before their sum joins the compensated total.
 pub(super) const BLOCK: usize = 256;
@@ -12,14 +14,50 @@ const BAND: usize = 96;
 /// Tasks enough to keep the cores busy to the end, although the bands of a triangle differ in length.
 const TASKS: usize = 32;
 
-/// `sum_i weight(i) x_i x_i^T`.
-pub(super) fn gram<T: Entry, W: Fn(usize) -> f64 + Sync>(
+/// Rows that can be had densely, a block at a time.
+pub(super) trait Blocks: Copy + Send + Sync {
+    /// How an entry is stored.
+    type Entry: Entry;
+    /// The entries of some rows; `scratch` is there to hold them.
+    fn block<'a>(
+        &'a self,
+        rows: Range<usize>,
+        columns: usize,
+        scratch: &'a mut Vec<Self::Entry>,
+    ) -> &'a [Self::Entry];
+}
+
+impl<T: Entry> Blocks for &[T] {
+    type Entry = T;
+    #[inline(always)]
+    fn block<'a>(&'a self, rows: Range<usize>, columns: usize, _: &'a mut Vec<T>) -> &'a [T] {
+        &self[rows.start * columns..rows.end * columns]
+    }
+}
+
+impl Blocks for &Csr {
+    type Entry = f64;
+    #[inline(always)]
+    fn block<'a>(&'a self, rows: Range<usize>, columns: usize, scratch: &'a mut Vec<f64>) -> &'a [f64] {
+        scratch.clear();
+        scratch.resize(rows.len() * columns, 0.0);
+        for (row, out) in rows.zip(scratch.chunks_exact_mut(columns)) {
+            for (column, x) in self.row(row) {
+                out[column] = x;
+            }
+        }
+        scratch
+    }
+}
+
+/// `sum_i weight(i) x_i x_i^T`. Sparse rows are spread out block by block: the result is dense anyway.
+pub(super) fn gram<B: Blocks, W: Fn(usize) -> f64 + Sync>(
     level: Level,
-    entries: &[T],
+    rows_of: B,
+    rows: usize,
     columns: usize,
     weight: &W,
 ) -> Vec<f64> {
-    let rows = entries.len() / columns;
     let width = columns.div_ceil(LANES);
     // Narrow designs are cut into pieces of rows with a total each, as many as stay small beside the design.
     let bands = columns.div_ceil(BAND);
@@ -30,8 +68,8 @@ pub(super) fn gram<T: Entry, W: Fn(usize) -> f64 + Sync>(
     for (piece, totals) in totals.chunks_exact_mut(columns * width).enumerate() {
         let (start, end) = ((piece * step).min(rows), ((piece + 1) * step).min(rows));
         for (band, totals) in totals.chunks_mut(BAND * width).enumerate() {
-            let entries = &entries[start * columns..end * columns];
-            tasks.push(Band { first_row: start, entries, columns, first: band * BAND, weight, totals });
+            let rows = start..end;
+            tasks.push(Band { rows, rows_of, columns, first: band * BAND, weight, totals });
         }
     }
     parallel::for_each(tasks.into_iter(), |task| level.run(task));
@@ -41,29 +79,31 @@ pub(super) fn gram<T: Entry, W: Fn(usize) -> f64 + Sync>(
 }
 
 /// The rows of the result from `first` on, as far as `totals` goes, over one piece of the design's rows.
-struct Band<'a, T, W> {
-    first_row: usize,
-    entries: &'a [T],
+struct Band<'a, B, W> {
+    rows: Range<usize>,
+    rows_of: B,
     columns: usize,
     first: usize,
     weight: &'a W,
     totals: &'a mut [[Line; 2]],
 }
 
-impl<T: Entry, W: Fn(usize) -> f64> Kernel for Band<'_, T, W> {
+impl<B: Blocks, W: Fn(usize) -> f64> Kernel for Band<'_, B, W> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { first_row, entries, columns, first, weight, totals } = self;
+        let Self { rows, rows_of, columns, first, weight, totals } = self;
         let width = columns.div_ceil(LANES);
         let end = first + totals.len() / width;
         let mut left = vec![[[0.0; LEFT]; BLOCK]; (end - first).div_ceil(LEFT)];
         let mut right = [Line::default(); BLOCK];
-        for (block, entries) in entries.chunks(BLOCK * columns).enumerate() {
+        let mut scratch = Vec::new();
+        for start in rows.clone().step_by(BLOCK) {
+            let entries = rows_of.block(start..rows.end.min(start + BLOCK), columns, &mut scratch);
             let rows = entries.len() / columns;
             for (r, row) in entries.chunks_exact(columns).enumerate() {
-                let w = weight(first_row + block * BLOCK + r);
+                let w = weight(start + r);
                 for (panel, x) in left.iter_mut().zip(row[first..end].chunks(LEFT)) {
                     for (packed, x) in panel[r].iter_mut().zip(x) {
                         *packed = w * x.widen();
@@ -74,7 +114,7 @@ impl<T: Entry, W: Fn(usize) -> f64> Kernel for Band<'_, T, W> {
                 let columns_right = j * LANES..columns.min((j + 1) * LANES);
                 for (packed, row) in right.iter_mut().zip(entries.chunks_exact(columns)) {
                     match row[columns_right.clone()].first_chunk() {
-                        Some(x) => *packed = lanes.store(T::lanes(lanes, x)),
+                        Some(x) => *packed = lanes.store(B::Entry::lanes(lanes, x)),
                         None => {
                             for (packed, x) in packed.0.iter_mut().zip(&row[columns_right.clone()]) {
                                 *packed = x.widen();

@@ -23,12 +23,18 @@ pub(super) trait Lanes: Copy {
     fn load(self, a: &[f64; LANES]) -> Self::Vector;
     /// The conversion is exact.
     fn load_f32(self, a: &[f32; LANES]) -> Self::Vector;
+    /// The conversion is exact.
+    fn load_i8(self, a: &[i8; LANES]) -> Self::Vector;
     fn store(self, a: Self::Vector) -> Line;
+    /// 1, 0 or -1 as a number is above, at or below zero, of either sign.
+    fn sign(self, a: Self::Vector) -> Self::Vector;
     fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     fn sub(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// `a b + c` with one rounding, or with two where the processor has no such instruction.
     fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
+    /// Asks for the cache line at `place` to be fetched. A hint: it changes no result.
+    fn prefetch<T>(self, place: &T);
     /// The sum of the lanes: 0 + 4, 1 + 5, 2 + 6, 3 + 7, then evens, odds, both.
     fn sum(self, a: Self::Vector) -> f64;
 
@@ -70,6 +76,18 @@ impl Entry for f32 {
     #[inline(always)]
     fn lanes<L: Lanes>(lanes: L, entries: &[Self; LANES]) -> L::Vector {
         lanes.load_f32(entries)
+    }
+}
+
+impl Entry for i8 {
+    const ZERO: Self = 0;
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        f64::from(self)
+    }
+    #[inline(always)]
+    fn lanes<L: Lanes>(lanes: L, entries: &[Self; LANES]) -> L::Vector {
+        lanes.load_i8(entries)
     }
 }
 
@@ -134,8 +152,16 @@ impl Lanes for Portable {
         a.map(f64::from)
     }
     #[inline(always)]
+    fn load_i8(self, a: &[i8; LANES]) -> Self::Vector {
+        a.map(f64::from)
+    }
+    #[inline(always)]
     fn store(self, a: Self::Vector) -> Line {
         Line(a)
+    }
+    #[inline(always)]
+    fn sign(self, a: Self::Vector) -> Self::Vector {
+        a.map(|x| f64::from(i8::from(x > 0.0) - i8::from(x < 0.0)))
     }
     #[inline(always)]
     fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
@@ -159,6 +185,8 @@ impl Lanes for Portable {
         }
     }
     #[inline(always)]
+    fn prefetch<T>(self, _: &T) {}
+    #[inline(always)]
     fn sum(self, a: Self::Vector) -> f64 {
         ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]))
     }
@@ -168,7 +196,7 @@ impl Lanes for Portable {
 mod x86_64 {
     use super::{Kernel, LANES, Lanes, Line};
     use pulp::x86::V3;
-    use pulp::{NullaryFnOnce, Simd, cast, f32x4, f64x4};
+    use pulp::{NullaryFnOnce, Simd, cast, f32x4, f64x4, i32x4};
 
     /// A kernel and the instruction set it runs on.
     pub(super) struct On<K, L> {
@@ -201,8 +229,26 @@ mod x86_64 {
             [self.convert_f32x4_to_f64x4(low), self.convert_f32x4_to_f64x4(high)]
         }
         #[inline(always)]
+        fn load_i8(self, a: &[i8; LANES]) -> Self::Vector {
+            let mut bytes = [0_i8; 16];
+            bytes[..LANES].copy_from_slice(a);
+            let [low, high] = cast::<_, [i32x4; 2]>(self.convert_i8x16_to_i32x8(cast(bytes)));
+            [self.convert_i32x4_to_f64x4(low), self.convert_i32x4_to_f64x4(high)]
+        }
+        #[inline(always)]
         fn store(self, a: Self::Vector) -> Line {
             Line(cast(a))
+        }
+        #[inline(always)]
+        fn sign(self, a: Self::Vector) -> Self::Vector {
+            let (zero, one) = (self.splat_f64s(0.0), self.splat_f64s(1.0));
+            let mut out = a;
+            for (out, a) in out.iter_mut().zip(a) {
+                let above = self.select_f64x4(self.cmp_lt_f64x4(zero, a), one, zero);
+                let below = self.select_f64x4(self.cmp_lt_f64x4(a, zero), one, zero);
+                *out = self.sub_f64s(above, below);
+            }
+            out
         }
         #[inline(always)]
         fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
@@ -219,6 +265,10 @@ mod x86_64 {
         #[inline(always)]
         fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
             [self.mul_add_f64s(a[0], b[0], c[0]), self.mul_add_f64s(a[1], b[1], c[1])]
+        }
+        #[inline(always)]
+        fn prefetch<T>(self, place: &T) {
+            self.sse._mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(place).cast());
         }
         #[inline(always)]
         fn sum(self, a: Self::Vector) -> f64 {

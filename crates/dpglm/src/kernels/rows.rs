@@ -8,7 +8,7 @@ use super::lanes::{Entry, LANES, Lanes, Line};
 /// Rows added to the gradient together: it is read and written once for all of them.
 pub(super) const STRIP: usize = 8;
 /// From this many columns on the coefficients do not fit the first-level cache, and are read once for four rows.
-const WIDE: usize = 4_096;
+pub(super) const WIDE: usize = 4_096;
 
 /// A vector of coefficients laid out as the entries of a row are read.
 pub(super) fn padded(coefficients: &[f64]) -> Vec<Line> {
@@ -48,7 +48,8 @@ fn last_lanes<T: Entry>(row: &[T]) -> [T; LANES] {
 
 /// Sets `out` to the inner products of the rows of `strip` with every padded vector of `coefficients`, row by row.
 ///
-/// Short rows are read one after the other: memory is fastest that way.
+/// Short rows are read one after the other: memory is fastest that way. While wide rows are multiplied the first half
+/// of the rows `ahead` is asked for.
 #[inline(always)]
 pub(super) fn dot_rows<T: Entry, L: Lanes>(
     lanes: L,
@@ -56,7 +57,9 @@ pub(super) fn dot_rows<T: Entry, L: Lanes>(
     columns: usize,
     coefficients: &[Line],
     out: &mut [f64],
+    ahead: &[T],
 ) {
+    let mut ahead = ahead.chunks(columns);
     let width = columns.div_ceil(LANES);
     let outputs = coefficients.len() / width;
     let together = if columns < WIDE { 0 } else { strip.len() / (4 * columns) * 4 };
@@ -64,13 +67,32 @@ pub(super) fn dot_rows<T: Entry, L: Lanes>(
     let (wide_out, short_out) = out.split_at_mut(together * outputs);
     for (rows, out) in wide.chunks_exact(4 * columns).zip(wide_out.chunks_exact_mut(4 * outputs)) {
         for (k, b) in coefficients.chunks_exact(width).enumerate() {
-            dot_four(lanes, rows, columns, b, &mut out[k..], outputs);
+            let mut next: [&[T]; 4] = [&[]; 4];
+            if k == 0 {
+                for next in &mut next {
+                    *next = ahead.next().unwrap_or_default();
+                }
+            }
+            dot_four(lanes, rows, columns, b, &mut out[k..], outputs, next);
         }
     }
     for (row, out) in short.chunks_exact(columns).zip(short_out.chunks_exact_mut(outputs)) {
         for (out, b) in out.iter_mut().zip(coefficients.chunks_exact(width)) {
             *out = dot(lanes, row, b);
         }
+    }
+}
+
+/// Asks for the sixteen entries from `at` on, as far as there are any.
+#[inline(always)]
+fn fetch<T: Entry, L: Lanes>(lanes: L, entries: &[T], at: usize) {
+    if let Some(place) = entries.get(at) {
+        lanes.prefetch(place);
+    }
+    if size_of::<T>() == 8
+        && let Some(place) = entries.get(at + LANES)
+    {
+        lanes.prefetch(place);
     }
 }
 
@@ -106,6 +128,7 @@ fn dot_four<T: Entry, L: Lanes>(
     b: &[Line],
     out: &mut [f64],
     step: usize,
+    ahead: [&[T]; 4],
 ) {
     let (b, last_b) = b.split_at(columns / LANES);
     let mut sums = [lanes.splat(0.0); 4];
@@ -115,6 +138,7 @@ fn dot_four<T: Entry, L: Lanes>(
     }
     for (j, b) in b.iter().enumerate() {
         let b = lanes.load(&b.0);
+        fetch(lanes, ahead[j % 4], (j - j % 4) * LANES / 2);
         for r in 0..4 {
             sums[r] = lanes.mul_add(T::lanes(lanes, &rows[r][j]), b, sums[r]);
         }
@@ -128,8 +152,8 @@ fn dot_four<T: Entry, L: Lanes>(
     }
 }
 
-/// The sum of the squares of a row measured from `centre` and multiplied by `scale`, both padded; scales are powers of
-/// two, so multiplying by them is exact. See [`square_roundings`] for its error.
+/// The sum of the squares of a row measured from `centre` and multiplied by `scale`, both [`padded`]. See
+/// [`square_roundings`] for its error.
 #[inline(always)]
 pub(super) fn square_row<T: Entry, L: Lanes>(lanes: L, row: &[T], centre: &[Line], scale: &[Line]) -> f64 {
     let (entries, rest) = row.as_chunks::<LANES>();
@@ -160,21 +184,48 @@ fn standard<L: Lanes>(lanes: L, x: L::Vector, centre: &Line, scale: &Line) -> L:
     lanes.mul(lanes.sub(x, lanes.load(&centre.0)), lanes.load(&scale.0))
 }
 
-/// The most roundings any square meets on its way through [`square_row`]: two for the difference, one for the square, one for each addition
-/// to its lane (a quarter of the vectors, at most three more, and the overlapping one), two to join the four sums and
-/// three to join the lanes.
+/// The most roundings any square meets on its way through [`square_row`]: two each for the difference and the factor, which
+/// are squared, one for the square, one for each addition to its lane (a quarter of the vectors, at most three more, and
+/// the overlapping one), two to join the four sums and three to join the lanes.
 pub(super) fn square_roundings(columns: usize) -> usize {
-    2 + 1 + columns / (4 * LANES) + 3 + 1 + 2 + 3
+    2 + 2 + 1 + columns / (4 * LANES) + 3 + 1 + 2 + 3
 }
 
-/// `sums += weights[0] row_0 + weights[1] row_1 + ...`: the rows' own sum first, then one addition.
+/// What is added up of an entry.
+pub(super) trait Part {
+    fn of<L: Lanes>(lanes: L, x: L::Vector) -> L::Vector;
+}
+
+/// The entry itself.
+pub(super) struct Whole;
+
+impl Part for Whole {
+    #[inline(always)]
+    fn of<L: Lanes>(_: L, x: L::Vector) -> L::Vector {
+        x
+    }
+}
+
+/// Its sign.
+pub(super) struct Sign;
+
+impl Part for Sign {
+    #[inline(always)]
+    fn of<L: Lanes>(lanes: L, x: L::Vector) -> L::Vector {
+        lanes.sign(x)
+    }
+}
+
+/// `sums += weights[0] part(row_0) + weights[1] part(row_1) + ...`: the rows' own sum first, then one
+/// addition. Meanwhile the second half of the rows `ahead` is asked for, if they are a whole strip.
 #[inline(always)]
-pub(super) fn add_rows<T: Entry, L: Lanes, const ROWS: usize>(
+pub(super) fn add_rows<P: Part, T: Entry, L: Lanes, const ROWS: usize>(
     lanes: L,
     strip: &[T],
     columns: usize,
     weights: &[f64; ROWS],
     sums: &mut [Line],
+    ahead: &[T],
 ) {
     // Loops, not `map`: everything here must be inlined to be compiled for the right instruction set.
     let whole = columns / LANES;
@@ -185,18 +236,26 @@ pub(super) fn add_rows<T: Entry, L: Lanes, const ROWS: usize>(
         rows[r] = &strip[r * columns..(r + 1) * columns].as_chunks().0[..whole];
     }
     let (sums, last) = sums.split_at_mut(whole);
+    let half = columns / 2;
     for (j, sum) in sums.iter_mut().enumerate() {
-        let mut total = lanes.mul(splats[0], T::lanes(lanes, &rows[0][j]));
+        if ROWS == STRIP && ahead.len() == STRIP * columns {
+            // Four vectors of eight rows make way for the same number of entries, two rows at a time.
+            let r = (j % 4) * 2;
+            let at = half + (j - j % 4) * LANES / 2;
+            fetch(lanes, ahead, r * columns + at);
+            fetch(lanes, ahead, (r + 1) * columns + at);
+        }
+        let mut total = lanes.mul(splats[0], P::of(lanes, T::lanes(lanes, &rows[0][j])));
         for r in 1..ROWS {
-            total = lanes.mul_add(splats[r], T::lanes(lanes, &rows[r][j]), total);
+            total = lanes.mul_add(splats[r], P::of(lanes, T::lanes(lanes, &rows[r][j])), total);
         }
         *sum = lanes.store(lanes.add(lanes.load(&sum.0), total));
     }
     if let [sum] = last {
-        let mut total = lanes.mul(splats[0], T::lanes(lanes, &last_lanes(&strip[..columns])));
+        let mut total = lanes.mul(splats[0], P::of(lanes, T::lanes(lanes, &last_lanes(&strip[..columns]))));
         for r in 1..ROWS {
             let last = last_lanes(&strip[r * columns..(r + 1) * columns]);
-            total = lanes.mul_add(splats[r], T::lanes(lanes, &last), total);
+            total = lanes.mul_add(splats[r], P::of(lanes, T::lanes(lanes, &last)), total);
         }
         *sum = lanes.store(lanes.add(lanes.load(&sum.0), total));
     }

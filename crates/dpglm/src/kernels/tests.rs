@@ -1,4 +1,5 @@
 use super::*;
+use crate::data::Values;
 use dashu_int::IBig;
 use dashu_int::ops::Abs;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -83,11 +84,42 @@ impl Exact {
     }
 }
 
-fn entry(design: &Design, i: usize, j: usize) -> f64 {
+/// An entry as the product of two doubles.
+fn entry(design: &Design, i: usize, j: usize) -> [f64; 2] {
     match design.storage() {
-        Storage::F64(x) => x[i * design.columns() + j],
-        Storage::F32(x) => f64::from(x[i * design.columns() + j]),
+        Storage::I8 { entries, scale } => [f64::from(entries[i * design.columns() + j]), *scale],
+        _ => [design.entry(i, j), 1.0],
     }
+}
+
+/// One design a storage, with numbers up to `2^span` times larger and smaller than 1. Sparse ones have an empty row and
+/// stored zeros.
+fn storages(rows: usize, columns: usize, span: i32, numbers: &mut Numbers) -> Vec<Design> {
+    let narrow: Vec<f32> = (0..rows * columns).map(|_| numbers.spread(span.min(10)) as f32).collect();
+    let wide = (0..rows * columns).map(|_| numbers.spread(span)).collect();
+    let bytes = (0..rows * columns).map(|_| numbers.bits() as i8).collect();
+    let mut designs = both(rows, columns, narrow).to_vec();
+    designs.push(Design::from_f64(rows, columns, wide).expect("shape"));
+    designs.push(Design::from_i8(rows, columns, bytes, 0.3).expect("shape"));
+    for kind in 0..3 {
+        let (mut offsets, mut indices) = (vec![0], Vec::new());
+        for row in 0..rows {
+            let one_in = [1, 2, 5, columns as u64][row % 4];
+            if row != rows / 2 {
+                indices.extend((0..columns as u32).filter(|_| numbers.bits().is_multiple_of(one_in)));
+            }
+            offsets.push(indices.len());
+        }
+        let mut values: Vec<f64> = indices.iter().map(|_| numbers.spread(span)).collect();
+        values.iter_mut().step_by(13).for_each(|x| *x = 0.0);
+        let values = match kind {
+            0 => Values::F64(values),
+            1 => Values::F32(values.into_iter().map(|x| x as f32).collect()),
+            _ => Values::Ones,
+        };
+        designs.push(Design::from_csr(columns, offsets, indices, values).expect("structure"));
+    }
+    designs
 }
 
 /// The same numbers in both storages.
@@ -123,22 +155,133 @@ fn the_error_bound_holds() {
         let falling = terms.iter().rev().copied().collect();
         let positive = terms.iter().map(|x| x.abs()).collect();
         for residuals in [wide, cancelling, terms, falling, positive] {
-            let narrow: Vec<f32> = (0..rows * columns).map(|_| numbers.spread(10) as f32).collect();
-            let entries = (0..rows * columns).map(|_| numbers.spread(40)).collect();
-            let [a, b] = both(rows, columns, narrow);
-            for design in [a, b, Design::from_f64(rows, columns, entries).expect("shape")] {
-                let gradients: Vec<_> = Level::available()
-                    .into_iter()
-                    .map(|level| gradient_at(level, &design, &residuals))
+            for design in storages(rows, columns, 40, &mut numbers) {
+                let score = |i: usize| residuals[i];
+                let levels = Level::available().into_iter();
+                let gradients: Vec<_> = levels
+                    .flat_map(|level| {
+                        let scores = column_scores_at(level, &design, &score, Map::Identity);
+                        [gradient_at(level, &design, &residuals), scores]
+                    })
                     .collect();
+                let signs = column_scores(&design, score, Map::Sign);
                 for j in (0..columns).step_by(1 + columns / 4) {
-                    let exact = Exact::new((0..rows).map(|i| [residuals[i], entry(&design, i, j)]));
+                    let terms = (0..rows).map(|i| {
+                        let [x, scale] = entry(&design, i, j);
+                        [residuals[i], x, scale]
+                    });
+                    let exact = Exact::new(terms.clone());
                     for gradient in &gradients {
                         let allowed = exact.allows(gradient[j], summation_error(rows));
-                        assert!(allowed, "{rows} x {columns}, column {j}");
+                        assert!(allowed, "{rows} x {columns}, column {j}, {design:?}");
                     }
+                    let sign = |x: f64| if x == 0.0 { 0.0 } else { x.signum() };
+                    let exact = Exact::new(terms.map(|[r, x, _]| [r, sign(x)]));
+                    let allowed = exact.allows(signs[j], summation_error(rows));
+                    assert!(allowed, "{rows} x {columns}, signs of column {j}, {design:?}");
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn scores_are_gradients_that_ignore_the_predictor() {
+    let mut numbers = Numbers(7);
+    for (rows, columns) in SHAPES {
+        let residuals: Vec<f64> = (0..rows).map(|_| numbers.uniform()).collect();
+        for design in storages(rows, columns, 3, &mut numbers) {
+            let scores = column_scores(&design, |i| residuals[i], Map::Identity);
+            assert_eq!(bits(&scores), bits(&gradient_at(Level::best(), &design, &residuals)));
+        }
+    }
+    let signs = |entries: &[f64]| {
+        let design = Design::from_f64(1, entries.len(), entries.to_vec()).expect("shape");
+        column_scores(&design, |_| 2.5, Map::Sign)
+    };
+    assert_eq!(signs(&[-0.0, 0.0, -5e-324, 1e30, -7.0]), [0.0, 0.0, -2.5, 2.5, -2.5]);
+}
+
+#[test]
+fn many_sparse_rows_stay_within_the_bound() {
+    // More rows than are folded at a time, on several pieces, in two columns: one always there, one seldom.
+    let rows = 3 * sparse::FOLD;
+    let mut numbers = Numbers(8);
+    let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for row in 0..rows {
+        indices.push(0);
+        values.push(numbers.spread(20));
+        if row % 1_000 == 7 {
+            indices.push(1);
+            values.push(1e15);
+        }
+        offsets.push(indices.len());
+    }
+    let design = Design::from_csr(2, offsets, indices, Values::F64(values)).expect("structure");
+    let residuals: Vec<f64> = (0..rows).map(|_| numbers.spread(20)).collect();
+    for level in Level::available() {
+        let gradient = gradient_at(level, &design, &residuals);
+        for (j, &computed) in gradient.iter().enumerate() {
+            let exact = Exact::new((0..rows).map(|i| [residuals[i], design.entry(i, j)]));
+            // Far inside: one rounding a product, one at the end, and hardly more.
+            assert!(exact.allows(computed, 2.01 * UNIT_ROUNDOFF));
+        }
+    }
+}
+
+#[test]
+fn sparse_and_dense_rows_agree() {
+    let mut numbers = Numbers(9);
+    for (rows, columns) in SHAPES {
+        for design in storages(rows, columns, 0, &mut numbers).split_off(3) {
+            let chosen: Vec<usize> = (0..columns).collect();
+            let entries = (0..rows).flat_map(|i| design.row(i).collect::<Vec<_>>()).collect();
+            let dense = Design::from_f64(rows, columns, entries).expect("shape");
+            let b: Vec<f64> = (0..columns).map(|_| numbers.uniform()).collect();
+            let (mut u, mut v) = (vec![0.0; rows], vec![0.0; rows]);
+            predict(&design, &b, &mut u);
+            predict(&design.select_columns(&chosen).expect("columns"), &b, &mut v);
+            // The largest byte is 128 times the scale of 0.3.
+            let close = |a: &[f64], b: &[f64], size: f64| {
+                a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-15 * 40.0 * size)
+            };
+            assert!(close(&u, &v, columns as f64));
+            predict(&dense, &b, &mut v);
+            assert!(close(&u, &v, columns as f64));
+            let (mut g, mut h) = (vec![0.0; 2 * columns], vec![0.0; 2 * columns]);
+            let b = [b.clone(), b].concat();
+            let residual = |i: usize, u: &[f64], r: &mut [f64]| {
+                r[0] = (u[0] / 40.0).tanh();
+                r[1] = (i % 3) as f64 - r[0];
+            };
+            fused_pass_multi(&design, 2, &b, residual, &mut g);
+            fused_pass_multi(&dense, 2, &b, residual, &mut h);
+            assert!(close(&g, &h, 100.0 * (rows * columns) as f64), "{rows} x {columns}");
+        }
+    }
+}
+
+#[test]
+fn designs_of_zeros() {
+    for (rows, columns) in [(1, 1), (3, 9), (700, 2)] {
+        let offsets = vec![0; rows + 1];
+        let designs = [
+            Design::from_f64(rows, columns, vec![-0.0; rows * columns]).expect("shape"),
+            Design::from_i8(rows, columns, vec![0; rows * columns], 2.0).expect("shape"),
+            Design::from_csr(columns, offsets.clone(), vec![], Values::F64(vec![])).expect("structure"),
+            Design::from_csr(columns, offsets.clone(), vec![], Values::F32(vec![])).expect("structure"),
+            Design::from_csr(columns, offsets, vec![], Values::Ones).expect("structure"),
+        ];
+        for design in designs {
+            let mut gradient = vec![f64::NAN; columns];
+            fused_pass(&design, &vec![3.0; columns], |_, u| u + 1.0, &mut gradient);
+            assert!(gradient.iter().all(|&g| g == 0.0));
+            assert!(squared_row_norms(&design).iter().all(|&n| n == 0.0));
+            assert!(weighted_gram(&design, |_| 1.0).iter().all(|&g| g == 0.0));
+            assert!(column_scores(&design, |_| 1.0, Map::Sign).iter().all(|&s| s == 0.0));
+            let mut predictors = vec![f64::NAN; rows];
+            predict(&design, &vec![3.0; columns], &mut predictors);
+            assert!(predictors.iter().all(|&u| u == 0.0));
         }
     }
 }
@@ -181,17 +324,9 @@ fn every_run_and_both_storages_return_the_same_bits() {
             } else {
                 Vec::new()
             };
-            [
-                bits(&gradient),
-                bits(&gram),
-                bits(&squared_row_norms_at(
-                    level,
-                    design,
-                    &vec![0.1; design.columns()],
-                    &vec![0.5; design.columns()],
-                )),
-            ]
-            .concat()
+            let centre = vec![if design.can_be_centred() { 0.1 } else { 0.0 }; columns];
+            let norms = squared_row_norms_at(level, design, &centre, &vec![1.0; columns]);
+            [bits(&gradient), bits(&gram), bits(&norms)].concat()
         };
         for level in Level::available() {
             let expected = run(level, &wide);
@@ -206,25 +341,29 @@ fn every_run_and_both_storages_return_the_same_bits() {
 fn every_row_is_asked_for_once_with_its_predictor() {
     let mut numbers = Numbers(3);
     for (rows, columns) in SHAPES {
-        let entries: Vec<f64> = (0..rows * columns).map(|_| numbers.uniform()).collect();
-        let design = Design::from_f64(rows, columns, entries).expect("shape");
-        let b: Vec<f64> = (0..columns).map(|_| numbers.uniform()).collect();
-        let mut predictors = vec![f64::NAN; rows];
-        predict(&design, &b, &mut predictors);
-        for (i, &predictor) in predictors.iter().enumerate().step_by(1 + rows / 100) {
-            let exact: f64 = (0..columns).map(|j| entry(&design, i, j) * b[j]).sum();
-            assert!((predictor - exact).abs() <= 1e-15 * columns as f64, "{rows} x {columns}, row {i}");
+        for design in storages(rows, columns, 0, &mut numbers) {
+            let b: Vec<f64> = (0..columns).map(|_| numbers.uniform()).collect();
+            let mut predictors = vec![f64::NAN; rows];
+            predict(&design, &b, &mut predictors);
+            for (i, &predictor) in predictors.iter().enumerate().step_by(1 + rows / 100) {
+                let exact: f64 = design.row(i).zip(&b).map(|(x, b)| x * b).sum();
+                let size: f64 = design.row(i).zip(&b).map(|(x, b)| (x * b).abs()).sum();
+                assert!(
+                    (predictor - exact).abs() <= 1e-15 * columns as f64 * size,
+                    "{rows} x {columns}, row {i}"
+                );
+            }
+            let asked: Vec<AtomicU32> = (0..rows).map(|_| AtomicU32::new(0)).collect();
+            let mut gradient = vec![f64::NAN; columns];
+            let residual = |i: usize, u: f64| {
+                asked[i].fetch_add(1, Ordering::Relaxed);
+                assert_eq!(u.to_bits(), predictors[i].to_bits());
+                u
+            };
+            fused_pass(&design, &b, residual, &mut gradient);
+            assert!(asked.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+            assert_eq!(bits(&gradient), bits(&gradient_at(Level::best(), &design, &predictors)));
         }
-        let asked: Vec<AtomicU32> = (0..rows).map(|_| AtomicU32::new(0)).collect();
-        let mut gradient = vec![f64::NAN; columns];
-        let residual = |i: usize, u: f64| {
-            asked[i].fetch_add(1, Ordering::Relaxed);
-            assert_eq!(u.to_bits(), predictors[i].to_bits());
-            u
-        };
-        fused_pass(&design, &b, residual, &mut gradient);
-        assert!(asked.iter().all(|count| count.load(Ordering::Relaxed) == 1));
-        assert_eq!(bits(&gradient), bits(&gradient_at(Level::best(), &design, &predictors)));
     }
 }
 
@@ -260,34 +399,40 @@ fn row_norms_are_never_below_the_exact_value() {
     for (rows, columns) in SHAPES {
         for (span, scale) in [(0, 1.0), (30, 1.0), (500, 1.0), (10, 2.0_f64.powi(-530))] {
             let entries: Vec<f64> = (0..rows * columns).map(|_| numbers.spread(span) * scale).collect();
-            let narrow = entries.iter().map(|&x| x as f32).collect();
-            let designs = [
-                Design::from_f64(rows, columns, entries).expect("shape"),
-                Design::from_f32(rows, columns, narrow).expect("shape"),
-            ];
-            for (design, level) in
-                designs.iter().flat_map(|d| Level::available().into_iter().map(move |l| (d, l)))
-            {
-                // Powers of two, a different one in each of seven columns.
-                let shift = |j: usize| j % 7;
-                let scale: Vec<f64> = (0..columns).map(|j| 2f64.powi(shift(j) as i32)).collect();
-                // Centres that are themselves entries cancel to zero, others leave a difference to round.
-                let centre: Vec<f64> =
-                    (0..columns).map(|j| if j % 3 == 0 { 0.0 } else { entry(design, 0, j) / 3.0 }).collect();
-                let norms = squared_row_norms_at(level, design, &centre, &scale);
-                for (i, &norm) in norms.iter().enumerate().step_by(1 + rows / 20) {
-                    let squares: IBig = (0..columns)
-                        .map(|j| ((exact(entry(design, i, j)) - exact(centre[j])) << shift(j)).pow(2))
-                        .sum();
-                    let above = (exact(norm) << OFFSET as usize) - &squares;
-                    assert!(above >= IBig::ZERO, "{rows} x {columns}, row {i}");
-                    let slack = f64::EPSILON * (columns as f64 / 32.0 + 20.0);
-                    let allowed =
-                        squares * exact(slack) + (exact(f64::MIN_POSITIVE) << (2 * OFFSET as usize)) * 2;
-                    assert!(
-                        (above << OFFSET as usize) <= allowed,
-                        "{rows} x {columns}, row {i}: too far above"
-                    );
+            let mut designs = storages(rows, columns, span.min(90), &mut numbers);
+            designs.push(Design::from_f64(rows, columns, entries).expect("shape"));
+            let ones = vec![1.0; columns];
+            // With entries up to 1e30 no square overflows.
+            let multipliers: Vec<f64> = (0..columns).map(|_| numbers.spread(span.min(300)) * scale).collect();
+            for multipliers in [ones, multipliers] {
+                for (design, level) in
+                    designs.iter().flat_map(|d| Level::available().into_iter().map(move |l| (d, l)))
+                {
+                    // A centre of a third of an entry leaves a difference to round.
+                    let centre: Vec<f64> = (0..columns)
+                        .map(|j| {
+                            let centred = design.can_be_centred() && j % 3 != 0;
+                            if centred { entry(design, 0, j)[0] / 3.0 } else { 0.0 }
+                        })
+                        .collect();
+                    let norms = squared_row_norms_at(level, design, &centre, &multipliers);
+                    for (i, &norm) in norms.iter().enumerate().step_by(1 + rows / 5) {
+                        let square = |j: usize| {
+                            let [x, scale] = entry(design, i, j);
+                            let moved = exact(x) - exact(centre[j]);
+                            (moved * exact(scale) * exact(multipliers[j])).pow(2)
+                        };
+                        let squares: IBig = (0..columns).map(square).sum();
+                        let above = (exact(norm) << (5 * OFFSET as usize)) - &squares;
+                        assert!(above >= IBig::ZERO, "{rows} x {columns}, row {i}, {design:?}");
+                        let slack = f64::EPSILON * (columns as f64 / 5.0 + 28.0);
+                        let allowed =
+                            squares * exact(slack) + (exact(f64::MIN_POSITIVE) << (6 * OFFSET as usize)) * 2;
+                        assert!(
+                            (above << OFFSET as usize) <= allowed,
+                            "{rows} x {columns}, row {i}: too far above"
+                        );
+                    }
                 }
             }
         }
@@ -302,17 +447,26 @@ fn row_norms_at_the_edges() {
     assert!(norms(&[0.0, 5e-324, 0.0]) > 0.0);
     assert!(norms(&[1e30, -1e30]) >= 2e60);
     assert!(norms(&[1.0]) >= 1.0 && norms(&[1.0]) < 1.0 + 1e-14);
+    let design = Design::from_f64(1, 2, vec![3.0, 1e30]).expect("shape");
+    let scaled = |scale: [f64; 2]| squared_row_norms_from(&design, &[0.0; 2], &scale)[0];
+    assert!(scaled([-2.0, 0.0]) >= 36.0 && scaled([-2.0, 0.0]) < 36.0 + 1e-12);
+    assert_eq!(scaled([0.0, 0.0]), 0.0);
+    assert!(scaled([5e-324, 0.0]) > 0.0);
+}
+
+#[test]
+#[should_panic(expected = "scale: finite")]
+fn an_infinite_scale_is_refused() {
+    let design = Design::from_f64(1, 1, vec![0.0]).expect("shape");
+    squared_row_norms_from(&design, &[0.0], &[f64::INFINITY]);
 }
 
 #[test]
 fn the_gram_matrix_is_symmetric_and_within_its_bound() {
     let mut numbers = Numbers(6);
     for (rows, columns) in [(1, 1), (3, 5), (257, 6), (600, 8), (300, 17), (70, 97), (4_000, 3), (40, 203)] {
-        let narrow: Vec<f32> = (0..rows * columns).map(|_| numbers.spread(12) as f32).collect();
-        let entries: Vec<f64> = (0..rows * columns).map(|_| numbers.spread(12)).collect();
         let weights: Vec<f64> = (0..rows).map(|_| numbers.spread(12)).collect();
-        let [a, b] = both(rows, columns, narrow);
-        for design in [a, b, Design::from_f64(rows, columns, entries).expect("shape")] {
+        for design in storages(rows, columns, 12, &mut numbers) {
             let grams: Vec<_> = Level::available()
                 .into_iter()
                 .map(|level| weighted_gram_at(level, &design, &|i| weights[i]))
@@ -325,8 +479,10 @@ fn the_gram_matrix_is_symmetric_and_within_its_bound() {
                 }
             }
             for (j, k) in (0..15).map(|t| ((t * 31) % columns, (t * 53 + 7) % columns)) {
-                let exact =
-                    Exact::new((0..rows).map(|i| [weights[i], entry(&design, i, j), entry(&design, i, k)]));
+                let exact = Exact::new((0..rows).map(|i| {
+                    let ([x, scale], [z, other]) = (entry(&design, i, j), entry(&design, i, k));
+                    [weights[i], x, scale, z, other]
+                }));
                 for gram in &grams {
                     let allowed = exact.allows(gram[j * columns + k], gram_error(rows));
                     assert!(allowed, "{rows} x {columns}, entry {j}, {k}");

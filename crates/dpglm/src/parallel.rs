@@ -15,14 +15,14 @@ const ROW_QUANTUM: usize = 64;
 const ROW_WORK: usize = 16;
 
 /// The rows of every piece but the last, which may have fewer.
-pub(super) fn rows_per_piece(rows: usize, columns: usize) -> usize {
+pub(crate) fn rows_per_piece(rows: usize, columns: usize) -> usize {
     let work = rows.saturating_mul(columns.saturating_add(ROW_WORK));
     let pieces = (work / PIECE_WORK).clamp(1, MOST_PIECES);
     rows.div_ceil(pieces).next_multiple_of(ROW_QUANTUM)
 }
 
 /// Does `work` on every piece, on as many cores as there are pieces for.
-pub(super) fn for_each<P: Send>(pieces: impl ExactSizeIterator<Item = P> + Send, work: impl Fn(P) + Sync) {
+pub(crate) fn for_each<P: Send>(pieces: impl ExactSizeIterator<Item = P> + Send, work: impl Fn(P) + Sync) {
     static CORES: LazyLock<usize> =
         LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
     let threads = pieces.len().min(*CORES);
