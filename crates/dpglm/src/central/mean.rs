@@ -18,7 +18,7 @@
 
 use super::interval::{Interval, intervals, require_level};
 use super::prepared::{Prepared, require_shape};
-use super::purse::{Calibration, Planned, Privacy};
+use super::purse::{Calibration, Planned, Privacy, Purse};
 use crate::data::clipping::clip_l2;
 use crate::data::design::Design;
 use crate::error::{Error, Result};
@@ -76,7 +76,7 @@ impl PrivateMean {
     }
 
     /// Every release, with its share of the budget: the more rows, the less the localisation needs.
-    fn plan(&self, rows: usize, privacy: Privacy) -> Vec<Planned> {
+    pub(super) fn plan(&self, rows: usize, privacy: Privacy) -> Vec<Planned> {
         let d = self.ranges.len();
         // Ranks known to one row in thirty, for all columns together.
         let reach = 300.0 * (d as f64).sqrt() / (rows as f64 * privacy.mu());
@@ -111,21 +111,30 @@ impl PrivateMean {
 impl Prepared<PrivateMean> {
     /// The private mean of the columns.
     pub fn fit(&self, table: &Design, rng: &mut RandomSource) -> Result<MeanFit> {
-        let ranges = &self.model.ranges;
-        let (d, rows) = (ranges.len(), table.rows());
-        if table.columns() != d {
-            return Err(Error::Conflict(format!(
-                "{d} ranges for {} columns: there must be one per column",
-                table.columns()
-            )));
-        }
-        if rows != self.units {
-            return Err(Error::Conflict(format!(
-                "prepared for {} rows, got {rows}: prepare anew",
-                self.units
-            )));
-        }
+        self.require_table(table)?;
         let mut purse = self.calibration.open(rng);
+        let (means, intervals) = self.model.measure(table, &mut purse)?;
+        let certificate = PrivateMean::enforced(purse.close(Adjacency::ReplaceRow));
+        Ok(MeanFit { means, intervals, certificate })
+    }
+}
+
+impl PrivateMean {
+    /// Notes what a measurement enforces.
+    pub(super) fn enforced(certificate: Certificate) -> Certificate {
+        certificate
+            .enforcing("entries outside their declared range count as its nearest end")
+            .enforcing("rows are clipped to the released radius about the released centre")
+    }
+
+    /// Steps 1 to 5: the means and their intervals.
+    pub(super) fn measure(
+        &self,
+        table: &Design,
+        purse: &mut Purse<'_>,
+    ) -> Result<(Vec<f64>, Option<Vec<Interval>>)> {
+        let ranges = &self.ranges;
+        let (d, rows) = (ranges.len(), table.rows());
         // Step 1: ranges become [-1, 1].
         let middle_and_half: Vec<(f64, f64)> =
             ranges.iter().map(|&(l, h)| (l / 2.0 + h / 2.0, (h - l) / 2.0)).collect();
@@ -197,7 +206,7 @@ impl Prepared<PrivateMean> {
             .collect();
         // Step 5
         let deviation = purse.noise_per_sensitivity(MEAN) * 2.0 * radius / n;
-        let intervals = match self.model.level {
+        let intervals = match self.level {
             None => None,
             Some(level) => {
                 squares.iter_mut().for_each(|s| *s /= n);
@@ -210,10 +219,6 @@ impl Prepared<PrivateMean> {
                 Some(intervals(&means, variances, level))
             }
         };
-        let certificate = purse
-            .close(Adjacency::ReplaceRow)
-            .enforcing("entries outside their declared range count as its nearest end")
-            .enforcing("rows are clipped to the released radius about the released centre");
-        Ok(MeanFit { means, intervals, certificate })
+        Ok((means, intervals))
     }
 }

@@ -1,7 +1,7 @@
 //! A model with its noise calibrated for a shape of data and a budget, before any data is seen.
 
 use super::purse::Calibration;
-use crate::data::Dataset;
+use crate::data::{Dataset, Design};
 use crate::error::{Error, Result};
 use crate::privacy::Event;
 
@@ -34,6 +34,20 @@ impl<M: Clone> Prepared<M> {
         Err(Error::Conflict(format!(
             "prepared for {} columns and {} units, got {columns} and {units}: prepare anew",
             self.columns, self.units
+        )))
+    }
+}
+
+impl<M> Prepared<M> {
+    /// Refuses a table of another shape than prepared for. Shapes are public.
+    pub(super) fn require_table(&self, table: &Design) -> Result<()> {
+        let (rows, columns) = (table.rows(), table.columns());
+        if (rows, columns) == (self.units, self.columns) {
+            return Ok(());
+        }
+        Err(Error::Conflict(format!(
+            "prepared for {} rows and {} columns, got {rows} and {columns}: prepare anew",
+            self.units, self.columns
         )))
     }
 }

@@ -31,7 +31,7 @@ use crate::noise::RandomSource;
 
 const COLUMNS: &str = "chosen columns";
 /// The share of the budget that choosing the columns deserves: a wrong column costs more than noise on a right one.
-const SELECTION: f64 = 0.6;
+const SELECTION: f64 = 0.7;
 
 /// A private model with few coefficients that are not zero.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,0 +1,135 @@
+//! Accuracy of the sparse estimators in simulation, beside non-private iterative hard thresholding.
+//!
+//! `cargo run --release --bin sparse -- [SEEDS] [FILTER]`. Public bounds only: the estimators know n, d, s, the box of the
+//! features, the response's domain and the budget.
+
+use dpglm::central::{Glm, Privacy, SelectRefine, SparseMean};
+use dpglm::data::{Dataset, Design};
+use dpglm::families::Family;
+use dpglm::noise::RandomSource;
+use dpglm::privacy::Budget;
+use dpglm_benchmarks::{Generator, normal, sphere, squared_distance, uniform};
+use rand_core::SeedableRng;
+
+/// A support of s columns among d.
+fn support(rng: &mut Generator, d: usize, s: usize) -> Vec<usize> {
+    let mut chosen = Vec::new();
+    while chosen.len() < s {
+        let j = (uniform(rng) * d as f64) as usize;
+        if !chosen.contains(&j) {
+            chosen.push(j);
+        }
+    }
+    chosen.sort_unstable();
+    chosen
+}
+
+/// Entries uniform on (-1, 1) in single precision, by a fast generator: there are hundreds of millions.
+fn features(seed: u64, count: usize) -> Vec<f32> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x1234_5678_9abc_def1);
+    (0..count)
+        .map(|_| {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((z ^ (z >> 31)) >> 40) as f32 / 8_388_608.0 - 1.0
+        })
+        .collect()
+}
+
+/// The squared error of the estimate, with the coefficients' truth on `s` columns, given `asked` of them.
+fn logistic(n: usize, s: usize, asked: usize, seed: u64) -> f64 {
+    let d = 10_000;
+    let rng = &mut Generator::seed_from_u64(seed);
+    let (places, values) = (support(rng, d, s), sphere(rng, s));
+    let x = features(seed, n * d);
+    let y: Vec<f64> = x
+        .chunks_exact(d)
+        .map(|row| {
+            let u = places.iter().zip(&values).map(|(&j, b)| f64::from(row[j]) * b).sum();
+            f64::from(u8::from(uniform(rng) < Family::Logistic.mean(u)))
+        })
+        .collect();
+    let mut beta = vec![0.0; d];
+    places.iter().zip(&values).for_each(|(&j, &b)| beta[j] = b);
+    let data = Dataset::new(Design::from_f32(n, d, x).expect("shape"), y).expect("shape");
+    let budget = Budget::new(0.5, 0.5 / n as f64).expect("valid");
+    let fit = Glm::new(Family::Logistic, (0.0, 1.0))
+        .and_then(|glm| SelectRefine::new(glm, asked))
+        .and_then(|m| m.fit(&data, Privacy::Budget(budget), &mut RandomSource::insecure_seeded(seed)))
+        .expect("fit");
+    squared_distance(&fit.coefficients(d), &beta)
+}
+
+/// Relative l2 error in the linear setting (i) of WG.
+fn linear(epsilon: f64, asked: usize, seed: u64) -> f64 {
+    let (n, d, s) = (800, 1_000, 10);
+    let rng = &mut Generator::seed_from_u64(seed);
+    let places = support(rng, d, s);
+    let mut beta = vec![0.0; d];
+    places.iter().for_each(|&j| beta[j] = normal(rng));
+    let x = features(seed, n * d);
+    let y: Vec<f64> = x
+        .chunks_exact(d)
+        .map(|row| {
+            places.iter().map(|&j| f64::from(row[j]) * beta[j]).sum::<f64>() + 0.1f64.sqrt() * normal(rng)
+        })
+        .collect();
+    let data = Dataset::new(Design::from_f32(n, d, x).expect("shape"), y).expect("shape");
+    let budget = Budget::new(epsilon, 0.01).expect("valid");
+    let fit = Glm::new(Family::Gaussian, (-10.0, 10.0))
+        .and_then(|glm| SelectRefine::new(glm, asked))
+        .and_then(|m| m.fit(&data, Privacy::Budget(budget), &mut RandomSource::insecure_seeded(seed)))
+        .expect("fit");
+    (squared_distance(&fit.coefficients(d), &beta) / squared_distance(&beta, &vec![0.0; d])).sqrt()
+}
+
+/// l2 error of a sparse mean of normal rows.
+fn mean(asked: usize, seed: u64) -> f64 {
+    let (n, d, s) = (2_000, 2_000, 20);
+    let rng = &mut Generator::seed_from_u64(seed);
+    let mut mu = vec![0.0; d];
+    support(rng, d, s).into_iter().for_each(|j| mu[j] = 20.0 * uniform(rng) - 10.0);
+    let x: Vec<f64> = (0..n * d).map(|i| mu[i % d] + normal(rng)).collect();
+    let budget = Budget::new(0.5, 10.0 / (n as f64).powf(1.1)).expect("valid");
+    let fit = SparseMean::new(vec![(-50.0, 50.0); d], asked)
+        .and_then(|m| {
+            let design = Design::from_f64(n, d, x)?;
+            m.fit(&design, Privacy::Budget(budget), &mut RandomSource::insecure_seeded(seed))
+        })
+        .expect("fit");
+    let mut found = vec![0.0; d];
+    fit.support.iter().zip(&fit.fit.means).for_each(|(&j, &m)| found[j] = m);
+    squared_distance(&found, &mu).sqrt()
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let seeds: u64 = arguments.next().and_then(|s| s.parse().ok()).unwrap_or(20);
+    let filter = arguments.next().unwrap_or_default();
+    let settings: [(&str, Box<dyn Fn(u64) -> f64>, &str); 15] = [
+        ("mean", Box::new(|seed| mean(20, seed)), ".45"),
+        ("mean, 2 s", Box::new(|seed| mean(40, seed)), ".90"),
+        ("linear eps 1.5", Box::new(|seed| linear(1.5, 10, seed)), ".42"),
+        ("linear eps 3", Box::new(|seed| linear(3.0, 10, seed)), ".30"),
+        ("linear eps 5", Box::new(|seed| linear(5.0, 10, seed)), ".24"),
+        ("linear eps 1.5, 2 s", Box::new(|seed| linear(1.5, 20, seed)), ".84"),
+        ("linear eps 3, 2 s", Box::new(|seed| linear(3.0, 20, seed)), ".60"),
+        ("linear eps 5, 2 s", Box::new(|seed| linear(5.0, 20, seed)), ".48"),
+        ("logistic n 20000, s 10", Box::new(|seed| logistic(20_000, 10, 10, seed)), ".040"),
+        ("logistic n 40000, s 10", Box::new(|seed| logistic(40_000, 10, 10, seed)), ".012"),
+        ("logistic n 80000, s 10", Box::new(|seed| logistic(80_000, 10, 10, seed)), ".006"),
+        ("logistic n 40000, s 20", Box::new(|seed| logistic(40_000, 20, 20, seed)), ".044"),
+        ("logistic n 80000, s 40", Box::new(|seed| logistic(80_000, 40, 40, seed)), ".036"),
+        ("logistic n 20000, s 10, 2 s", Box::new(|seed| logistic(20_000, 10, 20, seed)), "twice"),
+        ("logistic n 40000, s 10, 2 s", Box::new(|seed| logistic(40_000, 10, 20, seed)), "twice"),
+    ];
+    println!("setting                         error   (s.e.)   goal");
+    for (name, run, goal) in settings.iter().filter(|(name, ..)| name.contains(&filter)) {
+        let errors: Vec<f64> = (0..seeds).map(run).collect();
+        let m = seeds as f64;
+        let mean = errors.iter().sum::<f64>() / m;
+        let variance = errors.iter().map(|e| (e - mean).powi(2)).sum::<f64>() / (m - 1.0).max(1.0);
+        println!("{name:28} {mean:10.4}  {:.4}   {goal}", (variance / m).sqrt());
+    }
+}
