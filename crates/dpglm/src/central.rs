@@ -1,7 +1,7 @@
 //! Estimators for a trusted curator who holds the rows.
 
 #[cfg(test)]
-mod attacks;
+mod dense_attacks;
 mod coordinates;
 mod descent;
 pub mod glm;
