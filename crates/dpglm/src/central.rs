@@ -1,21 +1,30 @@
 //! Estimators for a trusted curator who holds the rows.
 
+#[cfg(test)]
+pub(crate) mod attacks;
 mod descent;
 pub mod glm;
+pub mod iht;
 pub mod interval;
 pub mod mean;
 mod moments;
 pub mod multinomial;
-mod prepared;
-mod purse;
+pub(crate) mod prepared;
+pub(crate) mod purse;
 pub mod reference;
+pub(crate) mod response;
+pub(crate) mod screening;
 pub mod statistics;
+pub(crate) mod strongly_convex;
+pub mod transfer;
 mod weighting;
 
 pub use glm::{Fit, Glm};
+pub use iht::Iht;
 pub use interval::Interval;
 pub use mean::{MeanFit, PrivateMean};
 pub use multinomial::{Multinomial, MultinomialFit};
 pub use prepared::Prepared;
 pub use purse::Privacy;
 pub use statistics::LinearStatistics;
+pub use transfer::Transfer;

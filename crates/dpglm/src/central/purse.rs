@@ -5,12 +5,15 @@
 //! `mu^2 = f mu_total^2`, a selection the bounded range that gives the same rho). The accountant calibrates one noise
 //! multiplier for the whole plan and computes the guarantee, before any data is seen. While the estimator runs, a release
 //! that was not planned is refused, and so is one whose noise is less than planned.
+//!
+//! A release whose noise an estimator has to find by itself (objective perturbation, a random projection) is planned as a
+//! *fixed* event of known (epsilon, delta); the others' noise is calibrated to what it leaves.
 
 use crate::accounting::gaussian::largest_mu;
 use crate::accounting::{Guarantee, account, calibrate, curve};
 use crate::error::{Error, Result};
 use crate::mechanisms::{Candidates, GaussianVector, PrivateQuantile};
-use crate::noise::RandomSource;
+use crate::noise::{Race, RandomSource};
 use crate::privacy::{Adjacency, Budget, Certificate, Event, Noise};
 
 /// The privacy asked for.
@@ -89,7 +92,10 @@ impl Planned {
 #[derive(Debug, Clone)]
 pub(crate) struct Calibration {
     plan: Vec<Planned>,
+    fixed: Vec<Event>,
     promise: Option<Promise>,
+    /// 1, but for the broken twins of audits.
+    noise_share: f64,
 }
 
 #[derive(Debug, Clone)]
@@ -103,11 +109,16 @@ struct Promise {
 impl Calibration {
     /// Calibrates a plan. Looks at public quantities only.
     pub(crate) fn new(plan: Vec<Planned>, privacy: Privacy) -> Result<Self> {
+        Self::beside(Vec::new(), plan, privacy)
+    }
+
+    /// Calibrates a plan beside events whose noise is already known. Looks at public quantities only.
+    pub(crate) fn beside(fixed: Vec<Event>, plan: Vec<Planned>, privacy: Privacy) -> Result<Self> {
         let promise = match privacy {
             Privacy::None => None,
-            Privacy::Budget(budget) => Some(promise(&plan, budget)?),
+            Privacy::Budget(budget) => Some(promise(&plan, &fixed, budget)?),
         };
-        Ok(Self { plan, promise })
+        Ok(Self { plan, fixed, promise, noise_share: 1.0 })
     }
 
     /// The same plan with its noise multiplied by `share` under an unchanged claim. A broken twin for audits.
@@ -115,12 +126,15 @@ impl Calibration {
         if let Some(promise) = &mut self.promise {
             promise.multiplier *= share;
         }
+        self.noise_share *= share;
         self
     }
 
     /// The planned events, with sensitivities in units of their own; empty without privacy.
     pub(crate) fn events(&self) -> Result<Vec<Event>> {
-        self.promise.iter().flat_map(|p| self.plan.iter().map(|line| line.event(p.multiplier))).collect()
+        let Some(promise) = &self.promise else { return Ok(Vec::new()) };
+        let planned = self.plan.iter().map(|line| line.event(promise.multiplier));
+        self.fixed.iter().cloned().map(Ok).chain(planned).collect()
     }
 
     /// A purse to spend the plan from, once.
@@ -128,6 +142,7 @@ impl Calibration {
         Purse {
             calibration: self,
             left: self.plan.iter().map(|p| p.count).collect(),
+            fixed_left: self.fixed.clone(),
             events: Vec::new(),
             rng,
         }
@@ -140,13 +155,14 @@ impl Calibration {
     }
 }
 
-fn promise(plan: &[Planned], budget: Budget) -> Result<Promise> {
+fn promise(plan: &[Planned], fixed: &[Event], budget: Budget) -> Result<Promise> {
     let template: Vec<Event> = plan.iter().map(|p| p.event(1.0)).collect::<Result<_>>()?;
-    let calibrated = calibrate(&template, &[], budget)?;
+    let calibrated = calibrate(&template, fixed, budget)?;
     let (before, after) = (noise_to_sensitivity(&template), noise_to_sensitivity(&calibrated));
     // Given away: the rounding of sensitivities on the way from plan to release.
     let multiplier = after / before * (1.0 + 1e-9);
-    let events: Vec<Event> = plan.iter().map(|p| p.event(multiplier)).collect::<Result<_>>()?;
+    let mut events: Vec<Event> = plan.iter().map(|p| p.event(multiplier)).collect::<Result<_>>()?;
+    events.extend_from_slice(fixed);
     Ok(Promise { multiplier, guarantee: account(&events, budget.delta())?, curve: curve(&events)? })
 }
 
@@ -159,6 +175,7 @@ fn noise_to_sensitivity(events: &[Event]) -> f64 {
 pub(crate) struct Purse<'a> {
     calibration: &'a Calibration,
     left: Vec<u64>,
+    fixed_left: Vec<Event>,
     events: Vec<Event>,
     rng: &'a mut RandomSource,
 }
@@ -171,20 +188,28 @@ impl Purse<'_> {
 
     /// Takes one planned release out of the plan and gives its noise per unit of sensitivity; `None` without privacy.
     fn take(&mut self, what: &str, kind: Kind) -> Result<Option<f64>> {
+        self.take_many(what, kind, 1)
+    }
+
+    fn take_many(&mut self, what: &str, kind: Kind, count: u64) -> Result<Option<f64>> {
         let place = self.calibration.plan.iter().position(|p| p.what == what && p.kind == kind);
         let Some((place, left)) =
-            place.and_then(|i| Some((i, self.left.get_mut(i).filter(|left| **left > 0)?)))
+            place.and_then(|i| Some((i, self.left.get_mut(i).filter(|left| **left >= count)?)))
         else {
             return Err(Error::Conflict(format!(
                 "the release of the {what} was not planned, so nothing pays for it"
             )));
         };
-        *left -= 1;
+        *left -= count;
         Ok(self.calibration.promise.as_ref().map(|p| self.calibration.plan[place].noise(p.multiplier)))
     }
 
     /// Notes what left, after checking that its noise is no less than planned.
     fn record(&mut self, what: &str, noise: Noise, planned: f64) -> Result<()> {
+        self.record_many(what, noise, planned, 1)
+    }
+
+    fn record_many(&mut self, what: &str, noise: Noise, planned: f64, times: u64) -> Result<()> {
         let allowed = match noise {
             Noise::Selection { .. } => 2.0 / planned,
             _ => 1.0 / planned,
@@ -196,11 +221,11 @@ impl Purse<'_> {
         }
         let count = match self.events.last() {
             Some(last) if last.release() == what && last.noise() == noise => {
-                let count = last.count() + 1;
+                let count = last.count() + times;
                 self.events.pop();
                 count
             }
-            _ => 1,
+            _ => times,
         };
         self.events.push(Event::new(what, noise, count)?);
         Ok(())
@@ -233,6 +258,56 @@ impl Purse<'_> {
         let release = PrivateQuantile::new(candidates, q, scale)?.release(values, self.rng)?;
         release.events.iter().try_for_each(|event| self.record(what, event.noise(), scale))?;
         Ok(release.value)
+    }
+
+    /// The `count` largest of the scores, of which one unit moves each by at most `sensitivity`, by one-shot Gumbel noise;
+    /// ascending. `count` planned selections pay for it. A score that is not a number counts as the lowest.
+    pub(crate) fn top(
+        &mut self,
+        what: &str,
+        scores: &[f64],
+        count: usize,
+        sensitivity: f64,
+    ) -> Result<Vec<usize>> {
+        let Some(noise) = self.take_many(what, Kind::Selection, count as u64)? else {
+            let lowest = |j: usize| if scores[j].is_nan() { f64::NEG_INFINITY } else { scores[j] };
+            let mut order: Vec<usize> = (0..scores.len()).collect();
+            order.sort_by(|&i, &j| lowest(j).total_cmp(&lowest(i)));
+            order.truncate(count);
+            order.sort_unstable();
+            return Ok(order);
+        };
+        let scale = noise * sensitivity;
+        let chosen = Race::new().select(scores, scale, count, self.rng)?.to_vec();
+        self.record_many(what, Noise::Selection { sensitivity, scale }, noise, count as u64)?;
+        Ok(chosen)
+    }
+
+    /// One of several groups of public candidates by the exponential mechanism, and the place of the winner in its group.
+    /// All candidates of a group share one score, of which one unit moves each by at most 1.
+    pub(crate) fn group(&mut self, what: &str, scores: &[f64], sizes: &[u64]) -> Result<(usize, u64)> {
+        let Some(scale) = self.take(what, Kind::Selection)? else {
+            let best = (0..scores.len()).max_by(|&i, &j| scores[i].total_cmp(&scores[j]));
+            return Ok((best.unwrap_or(0), 0));
+        };
+        let chosen = Race::new().select_weighted(scores, sizes, scale, self.rng)?;
+        self.record(what, Noise::Selection { sensitivity: 1.0, scale }, scale)?;
+        Ok((chosen, self.rng.below(sizes.get(chosen).copied().unwrap_or(1))))
+    }
+
+    /// Pays for a fixed release: the random source for its noise, and the share of it to add (1, but for the broken twins
+    /// of audits). `None` without privacy.
+    pub(crate) fn fixed(&mut self, what: &str) -> Result<Option<(&mut RandomSource, f64)>> {
+        if self.calibration.promise.is_none() {
+            return Ok(None);
+        }
+        let Some(place) = self.fixed_left.iter().position(|e| e.release() == what) else {
+            return Err(Error::Conflict(format!(
+                "the release of the {what} was not planned, so nothing pays for it"
+            )));
+        };
+        self.events.push(self.fixed_left.remove(place));
+        Ok(Some((self.rng, self.calibration.noise_share)))
     }
 
     /// The certificate for everything that left, under the guarantee of the whole plan.
