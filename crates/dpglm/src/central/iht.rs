@@ -87,7 +87,12 @@ impl Iht {
         response: &[f64],
         ridge: f64,
     ) -> Result<Vec<f64>> {
+        require_sparsity(self.sparsity, design.columns())?;
         let n = design.rows() as f64;
+        if self.sparsity == design.columns() {
+            // Nothing is cut off, so the last step alone leads to the same point.
+            return Ok(newton(family, design, response, ridge, vec![0.0; design.columns()]));
+        }
         let steepest = if matches!(family, Family::Logistic) { 0.25 } else { 1.0 };
         let step = match self.step {
             Some(step) => step,
