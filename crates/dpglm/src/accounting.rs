@@ -9,6 +9,9 @@
 //! | Rényi | every mix | [`renyi`] |
 //! | basic | releases with a pure guarantee: losses add up | this page |
 //!
+//! A release that is only known to be (e, d) private is, with probability `1 - d` at least, dominated by one of pure loss
+//! e. So it counts as that, and its d is taken off the delta there is: valid under adaptive composition.
+//!
 //! Every number errs on the private side: an epsilon is never below the true one.
 
 mod calibrate;
@@ -67,6 +70,19 @@ pub struct Guarantee {
 /// ```
 pub fn account(events: &[Event], delta: f64) -> Result<Guarantee> {
     require_events(events)?;
+    if let Some((dominating, spent)) = without_failures(events)? {
+        // Rounded down: the difference of two positive numbers errs by a part in 2^53.
+        let left = (delta - spent) * (1.0 - 1e-14);
+        if !(left > 0.0 && delta < 1.0) {
+            return Err(Error::OutOfRange {
+                parameter: "delta",
+                range: "above what the approximate releases fail with, and below 1",
+                value: format!("{delta:e} against {spent:e}"),
+                remedy: "state a larger delta",
+            });
+        }
+        return Ok(Guarantee { delta, ..account(&dominating, left)? });
+    }
     let basic = basic_epsilon(events).map(|epsilon| (epsilon, Method::Basic));
     if delta == 0.0 {
         let Some((epsilon, method)) = basic else {
@@ -117,6 +133,9 @@ pub fn delta_at(events: &[Event], epsilon: f64) -> Result<f64> {
     if epsilon != 0.0 {
         require_positive("epsilon", epsilon, "ask for the curve at an epsilon of 0 or above")?;
     }
+    if let Some((dominating, spent)) = without_failures(events)? {
+        return Ok((delta_at(&dominating, epsilon)? + spent).next_up().min(1.0));
+    }
     if basic_epsilon(events).is_some_and(|total| total <= epsilon) {
         return Ok(0.0);
     }
@@ -131,14 +150,43 @@ pub fn delta_at(events: &[Event], epsilon: f64) -> Result<f64> {
 }
 
 /// The privacy curve: the epsilon that the events meet at each of a range of deltas, from 0.1 down to 1e-12, as
-/// (epsilon, delta) pairs.
+/// (epsilon, delta) pairs. It ends above what approximate releases fail with.
 pub fn curve(events: &[Event]) -> Result<Vec<(f64, f64)>> {
+    let spent = failure_probability(events);
     (1..=12)
-        .map(|i| {
-            let delta = 10f64.powi(-i);
-            Ok((epsilon_at(events, delta)?, delta))
-        })
+        .map(|i| 10f64.powi(-i))
+        .filter(|delta| *delta > spent * (1.0 + 1e-9))
+        .map(|delta| Ok((epsilon_at(events, delta)?, delta)))
         .collect()
+}
+
+/// What the approximate releases fail with, together, rounded up.
+pub(crate) fn failure_probability(events: &[Event]) -> f64 {
+    let sum: f64 = events
+        .iter()
+        .map(|e| match e.noise() {
+            Noise::Approximate { delta, .. } => e.count() as f64 * delta,
+            _ => 0.0,
+        })
+        .sum();
+    sum * (1.0 + 1e-14 * (1.0 + events.len() as f64))
+}
+
+/// The events with each approximate one replaced by the pure one that dominates it but for its failure, and the sum of
+/// the failures' probabilities; `None` if there is none.
+fn without_failures(events: &[Event]) -> Result<Option<(Vec<Event>, f64)>> {
+    let spent = failure_probability(events);
+    if spent == 0.0 {
+        return Ok(None);
+    }
+    let dominating = events
+        .iter()
+        .map(|e| match e.noise() {
+            Noise::Approximate { epsilon, .. } => Event::new(e.release(), Noise::Pure { epsilon }, e.count()),
+            _ => Ok(e.clone()),
+        })
+        .collect::<Result<_>>()?;
+    Ok(Some((dominating, spent)))
 }
 
 /// The sum of the events' pure losses, or `None` if one of them has no pure guarantee.
@@ -146,7 +194,7 @@ fn basic_epsilon(events: &[Event]) -> Option<f64> {
     let sum: f64 = events
         .iter()
         .map(|e| match e.noise() {
-            Noise::Gaussian { .. } | Noise::Zcdp { .. } => None,
+            Noise::Gaussian { .. } | Noise::Zcdp { .. } | Noise::Approximate { .. } => None,
             noise => Some(e.count() as f64 * noise.intensity()),
         })
         .sum::<Option<f64>>()?;

@@ -1,24 +1,32 @@
 //! Estimators for a trusted curator who holds the rows.
 
 #[cfg(test)]
-mod dense_attacks;
+pub(crate) mod attacks;
 mod coordinates;
+#[cfg(test)]
+mod dense_attacks;
 mod descent;
 pub mod glm;
+pub mod iht;
 pub mod interval;
 pub mod mean;
 mod moments;
 pub mod multinomial;
-mod prepared;
-mod purse;
+pub(crate) mod prepared;
+pub(crate) mod purse;
 pub mod reference;
+pub(crate) mod response;
+pub(crate) mod screening;
 pub mod select_refine;
 pub mod sparse_mean;
 mod start;
 pub mod statistics;
+pub(crate) mod strongly_convex;
+pub mod transfer;
 mod weighting;
 
 pub use glm::{Fit, Glm};
+pub use iht::Iht;
 pub use interval::Interval;
 pub use mean::{MeanFit, PrivateMean};
 pub use multinomial::{Multinomial, MultinomialFit};
@@ -27,3 +35,4 @@ pub use purse::Privacy;
 pub use select_refine::{SelectRefine, SparseFit};
 pub use sparse_mean::{SparseMean, SparseMeanFit};
 pub use statistics::LinearStatistics;
+pub use transfer::Transfer;

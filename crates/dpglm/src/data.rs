@@ -1,5 +1,6 @@
 //! Private rows and the public bounds enforced on them.
 
+pub(crate) mod boxed;
 pub mod clipping;
 pub mod csr;
 pub mod dataset;

@@ -5,6 +5,7 @@
 
 mod estimators;
 mod mechanisms;
+mod sparse;
 
 use crate::error::Result;
 use crate::noise::RandomSource;
@@ -145,6 +146,41 @@ pub fn entries() -> &'static [Entry] {
             guarantee: "one selection and Gaussians, every data set",
             reference: "C20 Algorithm 1, corrected",
             audit: estimators::multinomial,
+        },
+        Entry {
+            name: "transfer",
+            summary: "sparse regression by a teacher's noisy answers on public features",
+            guarantee: "selections and one Gaussian, every data set; literal version conditional",
+            reference: "WG Algorithm 1, corrected",
+            audit: sparse::transfer,
+        },
+        Entry {
+            name: "frank-wolfe",
+            summary: "linear and logistic regression over an l1 ball",
+            guarantee: "selections, every data set",
+            reference: "Talwar, Thakurta and Zhang 2015",
+            audit: sparse::frank_wolfe,
+        },
+        Entry {
+            name: "two-stage",
+            summary: "sparse regression by selection and objective perturbation",
+            guarantee: "selections, an approximate release and one Gaussian, every data set",
+            reference: "Kifer, Smith and Thakurta 2012; Iyengar et al. 2019",
+            audit: sparse::two_stage,
+        },
+        Entry {
+            name: "johnson-lindenstrauss",
+            summary: "linear regression on a private random projection",
+            guarantee: "one Gaussian and an approximate release, every data set",
+            reference: "Sheffet 2017",
+            audit: sparse::johnson_lindenstrauss,
+        },
+        Entry {
+            name: "karwa-vadhan",
+            summary: "column means of roughly normal data from coarse bounds",
+            guarantee: "selections and one Gaussian, every data set",
+            reference: "Karwa and Vadhan 2018",
+            audit: sparse::karwa_vadhan,
         },
     ]
 }

@@ -81,7 +81,7 @@ impl Loss {
             Noise::Laplace { .. } => bounded(Shape::Laplace),
             Noise::Pure { .. } => bounded(Shape::TwoPoint),
             Noise::Selection { .. } => bounded(Shape::Envelope),
-            Noise::Zcdp { .. } => None,
+            Noise::Zcdp { .. } | Noise::Approximate { .. } => None,
         }
     }
 

@@ -12,7 +12,7 @@
 //! is why each registered mechanism comes with weakened twins, on which the same audit must find something.
 
 use super::binomial::{low_count, lower_bound, upper_bound};
-use crate::accounting::{account, epsilon_at};
+use crate::accounting::{account, epsilon_at, failure_probability};
 use crate::error::{Result, require_nonzero};
 use crate::noise::RandomSource;
 use crate::privacy::Event;
@@ -26,11 +26,11 @@ pub struct Claim {
 impl Claim {
     /// The curve that the accountant grants the events.
     pub fn of(events: &[Event]) -> Result<Self> {
+        let spent = failure_probability(events);
         let mut points: Vec<(f64, f64)> = (1..=30)
-            .map(|i| {
-                let delta = 0.5_f64.powi(i);
-                Ok((epsilon_at(events, delta)?, delta))
-            })
+            .map(|i| 0.5_f64.powi(i))
+            .filter(|delta| *delta > spent * (1.0 + 1e-9))
+            .map(|delta| Ok((epsilon_at(events, delta)?, delta)))
             .collect::<Result<_>>()?;
         // Not every event has a pure guarantee.
         if let Ok(pure) = account(events, 0.0) {

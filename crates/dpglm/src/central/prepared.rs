@@ -8,10 +8,10 @@ use crate::privacy::Event;
 /// A model ready to fit data of one shape, as often as wanted; every fit spends the whole budget again.
 #[derive(Debug, Clone)]
 pub struct Prepared<M> {
-    pub(super) model: M,
-    pub(super) columns: usize,
-    pub(super) units: usize,
-    pub(super) calibration: Calibration,
+    pub(crate) model: M,
+    pub(crate) columns: usize,
+    pub(crate) units: usize,
+    pub(crate) calibration: Calibration,
 }
 
 impl<M: Clone> Prepared<M> {
@@ -26,7 +26,7 @@ impl<M: Clone> Prepared<M> {
     }
 
     /// Refuses data of another shape than prepared for. Shapes are public.
-    pub(super) fn require_shape_of(&self, data: &Dataset) -> Result<()> {
+    pub(crate) fn require_shape_of(&self, data: &Dataset) -> Result<()> {
         let (columns, units) = (data.design().columns(), data.units());
         if (columns, units) == (self.columns, self.units) {
             return Ok(());
@@ -53,7 +53,7 @@ impl<M> Prepared<M> {
 }
 
 /// Refuses a shape that no model can be fitted to.
-pub(super) fn require_shape(columns: usize, units: usize) -> Result<()> {
+pub(crate) fn require_shape(columns: usize, units: usize) -> Result<()> {
     if columns == 0 || units < 2 {
         return Err(Error::Conflict(format!(
             "{columns} columns and {units} rows or units: a fit needs at least 1 and 2"

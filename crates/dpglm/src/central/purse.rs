@@ -5,6 +5,9 @@
 //! `mu^2 = f mu_total^2`, a selection the bounded range that gives the same rho). The accountant calibrates one noise
 //! multiplier for the whole plan and computes the guarantee, before any data is seen. While the estimator runs, a release
 //! that was not planned is refused, and so is one whose noise is less than planned.
+//!
+//! A release whose noise an estimator has to find by itself (objective perturbation, a random projection) is planned as a
+//! *fixed* event of known (epsilon, delta); the others' noise is calibrated to what it leaves.
 
 #[cfg(test)]
 pub(crate) mod tape;
@@ -92,7 +95,10 @@ impl Planned {
 #[derive(Debug, Clone)]
 pub(crate) struct Calibration {
     plan: Vec<Planned>,
+    fixed: Vec<Event>,
     promise: Option<Promise>,
+    /// 1, but for the broken twins of audits.
+    noise_share: f64,
 }
 
 #[derive(Debug, Clone)]
@@ -106,11 +112,16 @@ struct Promise {
 impl Calibration {
     /// Calibrates a plan. Looks at public quantities only.
     pub(crate) fn new(plan: Vec<Planned>, privacy: Privacy) -> Result<Self> {
+        Self::beside(Vec::new(), plan, privacy)
+    }
+
+    /// Calibrates a plan beside events whose noise is already known. Looks at public quantities only.
+    pub(crate) fn beside(fixed: Vec<Event>, plan: Vec<Planned>, privacy: Privacy) -> Result<Self> {
         let promise = match privacy {
             Privacy::None => None,
-            Privacy::Budget(budget) => Some(promise(&plan, budget)?),
+            Privacy::Budget(budget) => Some(promise(&plan, &fixed, budget)?),
         };
-        Ok(Self { plan, promise })
+        Ok(Self { plan, fixed, promise, noise_share: 1.0 })
     }
 
     /// The same plan with its noise multiplied by `share` under an unchanged claim. A broken twin for audits.
@@ -118,12 +129,15 @@ impl Calibration {
         if let Some(promise) = &mut self.promise {
             promise.multiplier *= share;
         }
+        self.noise_share *= share;
         self
     }
 
     /// The planned events, with sensitivities in units of their own; empty without privacy.
     pub(crate) fn events(&self) -> Result<Vec<Event>> {
-        self.promise.iter().flat_map(|p| self.plan.iter().map(|line| line.event(p.multiplier))).collect()
+        let Some(promise) = &self.promise else { return Ok(Vec::new()) };
+        let planned = self.plan.iter().map(|line| line.event(promise.multiplier));
+        self.fixed.iter().cloned().map(Ok).chain(planned).collect()
     }
 
     /// A purse to spend the plan from, once.
@@ -131,6 +145,7 @@ impl Calibration {
         Purse {
             calibration: self,
             left: self.plan.iter().map(|p| p.count).collect(),
+            fixed_left: self.fixed.clone(),
             events: Vec::new(),
             rng,
             #[cfg(test)]
@@ -145,13 +160,14 @@ impl Calibration {
     }
 }
 
-fn promise(plan: &[Planned], budget: Budget) -> Result<Promise> {
+fn promise(plan: &[Planned], fixed: &[Event], budget: Budget) -> Result<Promise> {
     let template: Vec<Event> = plan.iter().map(|p| p.event(1.0)).collect::<Result<_>>()?;
-    let calibrated = calibrate(&template, &[], budget)?;
+    let calibrated = calibrate(&template, fixed, budget)?;
     let (before, after) = (noise_to_sensitivity(&template), noise_to_sensitivity(&calibrated));
     // Given away: the rounding of sensitivities on the way from plan to release.
     let multiplier = after / before * (1.0 + 1e-9);
-    let events: Vec<Event> = plan.iter().map(|p| p.event(multiplier)).collect::<Result<_>>()?;
+    let mut events: Vec<Event> = plan.iter().map(|p| p.event(multiplier)).collect::<Result<_>>()?;
+    events.extend_from_slice(fixed);
     Ok(Promise { multiplier, guarantee: account(&events, budget.delta())?, curve: curve(&events)? })
 }
 
@@ -164,6 +180,7 @@ fn noise_to_sensitivity(events: &[Event]) -> f64 {
 pub(crate) struct Purse<'a> {
     calibration: &'a Calibration,
     left: Vec<u64>,
+    fixed_left: Vec<Event>,
     events: Vec<Event>,
     rng: &'a mut RandomSource,
     #[cfg(test)]
@@ -257,8 +274,8 @@ impl Purse<'_> {
         Ok(release.value)
     }
 
-    /// Releases which `count` of the scores are the largest, in increasing order of their places; one unit moves each score
-    /// by at most `sensitivity`. Planned as `count` selections.
+    /// Which `count` of the scores are the largest, ascending, by one-shot Gumbel noise; one unit moves each score by at most
+    /// `sensitivity`. `count` planned selections pay for it. A score that is not a number counts as the lowest.
     pub(crate) fn top(
         &mut self,
         what: &str,
@@ -268,8 +285,9 @@ impl Purse<'_> {
     ) -> Result<Vec<usize>> {
         let scale = self.take(what, Kind::Selection, count as u64)?.map(|noise| noise * sensitivity);
         let Some(scale) = scale else {
+            let lowest = |j: usize| if scores[j].is_nan() { f64::NEG_INFINITY } else { scores[j] };
             let mut order: Vec<usize> = (0..scores.len()).collect();
-            order.sort_by(|&i, &j| scores[j].total_cmp(&scores[i]).then(i.cmp(&j)));
+            order.sort_by(|&i, &j| lowest(j).total_cmp(&lowest(i)).then(i.cmp(&j)));
             order.truncate(count);
             order.sort_unstable();
             return Ok(order);
@@ -281,6 +299,34 @@ impl Purse<'_> {
         #[cfg(test)]
         self.tape.top(what, scores, sensitivity, &mut chosen);
         Ok(chosen)
+    }
+
+    /// One of several groups of public candidates by the exponential mechanism, and the place of the winner in its group.
+    /// All candidates of a group share one score, of which one unit moves each by at most 1.
+    pub(crate) fn group(&mut self, what: &str, scores: &[f64], sizes: &[u64]) -> Result<(usize, u64)> {
+        let Some(scale) = self.take(what, Kind::Selection, 1)? else {
+            let best = (0..scores.len()).max_by(|&i, &j| scores[i].total_cmp(&scores[j]));
+            return Ok((best.unwrap_or(0), 0));
+        };
+        let chosen = Race::new().select_weighted(scores, sizes, scale, self.rng)?;
+        let event = Event::new(what, Noise::Selection { sensitivity: 1.0, scale }, 1)?;
+        self.record(what, &event, scale)?;
+        Ok((chosen, self.rng.below(sizes.get(chosen).copied().unwrap_or(1))))
+    }
+
+    /// Pays for a fixed release: the random source for its noise, and the share of it to add (1, but for the broken twins
+    /// of audits). `None` without privacy.
+    pub(crate) fn fixed(&mut self, what: &str) -> Result<Option<(&mut RandomSource, f64)>> {
+        if self.calibration.promise.is_none() {
+            return Ok(None);
+        }
+        let Some(place) = self.fixed_left.iter().position(|e| e.release() == what) else {
+            return Err(Error::Conflict(format!(
+                "the release of the {what} was not planned, so nothing pays for it"
+            )));
+        };
+        self.events.push(self.fixed_left.remove(place));
+        Ok(Some((self.rng, self.calibration.noise_share)))
     }
 
     /// The certificate for everything that left, under the guarantee of the whole plan.

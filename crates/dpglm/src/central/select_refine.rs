@@ -22,6 +22,7 @@
 use super::glm::{Estimate, Fit, Glm, adjacency};
 use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy, Purse};
+use super::screening::require_sparsity;
 use super::start::Start;
 use crate::data::Dataset;
 use crate::data::dataset::MOST_ROWS;
@@ -147,17 +148,4 @@ impl Prepared<SelectRefine> {
             .enforcing("the rows of a unit share one vote of bounded score in the choice of columns");
         Ok(SparseFit { support, fit: estimate.certified(certificate) })
     }
-}
-
-/// A sparsity between 1 and the number of columns.
-pub(crate) fn require_sparsity(sparsity: usize, columns: usize) -> Result<()> {
-    if (1..=columns).contains(&sparsity) {
-        return Ok(());
-    }
-    Err(Error::OutOfRange {
-        parameter: "sparsity",
-        range: "from 1 to the number of columns",
-        value: format!("{sparsity} of {columns}"),
-        remedy: "give the number of coefficients that may differ from zero",
-    })
 }

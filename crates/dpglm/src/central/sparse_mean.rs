@@ -16,7 +16,7 @@
 use super::mean::{MeanFit, PrivateMean};
 use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy};
-use super::select_refine::require_sparsity;
+use super::screening::require_sparsity;
 use crate::data::design::Design;
 use crate::error::{Error, Result};
 use crate::kernels::{Map, column_scores};

@@ -96,6 +96,10 @@ impl Dataset {
         self.offsets.as_ref().map_or(0.0, |o| o[row])
     }
 
+    pub(crate) fn has_offsets(&self) -> bool {
+        self.offsets.is_some()
+    }
+
     pub(crate) fn unit_of(&self, row: usize) -> usize {
         self.units.as_ref().map_or(row, |u| u.of_row[row] as usize)
     }

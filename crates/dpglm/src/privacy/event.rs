@@ -1,6 +1,7 @@
 //! What was released and with how much noise.
 
 use crate::error::{Error, Result, require_nonzero, require_positive};
+use crate::privacy::budget::check_delta;
 use serde::{Deserialize, Serialize};
 
 /// The noise behind one release, with the sensitivity it hides.
@@ -40,6 +41,13 @@ pub enum Noise {
     Zcdp {
         /// The zCDP parameter.
         rho: f64,
+    },
+    /// Any release of which only one point of its privacy curve is known: it is (epsilon, delta) private by itself.
+    Approximate {
+        /// The privacy loss.
+        epsilon: f64,
+        /// The failure probability.
+        delta: f64,
     },
 }
 
@@ -99,7 +107,7 @@ impl Noise {
             Noise::Gaussian { sensitivity, sigma } => sensitivity / sigma,
             Noise::Laplace { sensitivity, scale } => sensitivity / scale,
             Noise::Selection { sensitivity, scale } => 2.0 * (sensitivity / scale),
-            Noise::Pure { epsilon } => epsilon,
+            Noise::Pure { epsilon } | Noise::Approximate { epsilon, .. } => epsilon,
             Noise::Zcdp { rho } => rho,
         }
     }
@@ -127,6 +135,10 @@ impl Noise {
             Noise::Zcdp { rho } => {
                 require_positive("rho", rho, "state the release's own zCDP parameter")?;
             }
+            Noise::Approximate { epsilon, delta } => {
+                require_positive("epsilon", epsilon, "state the release's own privacy loss")?;
+                check_delta(delta)?;
+            }
         }
         // The quotient can leave the range of f64 although both of its parts lie inside.
         require_positive(
@@ -146,6 +158,7 @@ impl Noise {
             }
             Noise::Pure { epsilon } => Noise::Pure { epsilon: epsilon / factor },
             Noise::Zcdp { rho } => Noise::Zcdp { rho: rho / (factor * factor) },
+            Noise::Approximate { epsilon, delta } => Noise::Approximate { epsilon: epsilon / factor, delta },
         }
     }
 }
@@ -193,6 +206,14 @@ enum EventDocument {
         #[serde(default = "one")]
         count: u64,
     },
+    Approximate {
+        #[serde(default)]
+        release: String,
+        epsilon: f64,
+        delta: f64,
+        #[serde(default = "one")]
+        count: u64,
+    },
 }
 
 fn one() -> u64 {
@@ -215,6 +236,9 @@ impl TryFrom<EventDocument> for Event {
             }
             D::Pure { release, epsilon, count } => (release, Noise::Pure { epsilon }, count),
             D::Zcdp { release, rho, count } => (release, Noise::Zcdp { rho }, count),
+            D::Approximate { release, epsilon, delta, count } => {
+                (release, Noise::Approximate { epsilon, delta }, count)
+            }
         };
         Self::new(release, noise, count)
     }
@@ -229,6 +253,7 @@ impl From<Event> for EventDocument {
             Noise::Selection { sensitivity, scale } => Self::Selection { release, sensitivity, scale, count },
             Noise::Pure { epsilon } => Self::Pure { release, epsilon, count },
             Noise::Zcdp { rho } => Self::Zcdp { release, rho, count },
+            Noise::Approximate { epsilon, delta } => Self::Approximate { release, epsilon, delta, count },
         }
     }
 }

@@ -1,0 +1,69 @@
+//! Private choice of a support: the columns with the largest gradient at coefficients zero.
+//!
+//! # Guarantee
+//! Replacement of one row. Entries lie within `entry` of zero and scores within `cap`, both enforced, so one row moves each
+//! coordinate of the mean gradient by at most `2 cap entry / n`, plus the bounded error of summation; its size no more.
+//! The s largest are chosen by one-shot Gumbel noise: s selections.
+
+use super::purse::Purse;
+use crate::data::boxed::Boxed;
+use crate::error::{Error, Result};
+use crate::families::BoundedScore;
+use crate::kernels::{fused_pass, summation_error};
+
+/// The mean gradient `(1/n) sum_i score(x_i . coefficients, y_i) x_i` of a clamped table.
+pub(crate) fn mean_gradient(table: &Boxed, coefficients: &[f64], score: &BoundedScore<'_>) -> Vec<f64> {
+    let n = table.design.rows() as f64;
+    let mut gradient = vec![0.0; table.design.columns()];
+    let residual = |row: usize, u: f64| score.value(u, table.response[row]);
+    fused_pass(&table.design, coefficients, residual, &mut gradient);
+    gradient.iter_mut().for_each(|g| *g /= n);
+    gradient
+}
+
+/// What one row can change in each coordinate of [`mean_gradient`].
+pub(crate) fn coordinate_sensitivity(rows: usize, cap: f64, entry: f64) -> f64 {
+    let each = cap * entry * (1.0 + 4.0 * f64::EPSILON);
+    2.0 * each / rows as f64 + 2.0 * (summation_error(rows) + f64::EPSILON) * each
+}
+
+/// The chosen columns, ascending.
+pub(crate) fn select_support(
+    what: &str,
+    table: &Boxed,
+    score: &BoundedScore<'_>,
+    entry: f64,
+    sparsity: usize,
+    purse: &mut Purse<'_>,
+) -> Result<Vec<usize>> {
+    let start = vec![0.0; table.design.columns()];
+    let mut sizes = mean_gradient(table, &start, score);
+    sizes.iter_mut().for_each(|g| *g = g.abs());
+    purse.top(what, &sizes, sparsity, coordinate_sensitivity(table.design.rows(), score.cap(), entry))
+}
+
+/// A sparsity between 1 and the number of columns.
+pub(crate) fn require_sparsity(sparsity: usize, columns: usize) -> Result<()> {
+    if (1..=columns).contains(&sparsity) {
+        return Ok(());
+    }
+    Err(Error::OutOfRange {
+        parameter: "sparsity",
+        range: "from 1 to the number of columns",
+        value: format!("{sparsity} of {columns}"),
+        remedy: "give the number of coefficients that may differ from zero",
+    })
+}
+
+/// A positive bound on the entries, within what a design can hold.
+pub(crate) fn require_entry(entry: f64) -> Result<f64> {
+    if entry > 0.0 && entry <= 1e15 {
+        return Ok(entry);
+    }
+    Err(Error::OutOfRange {
+        parameter: "entry bound",
+        range: "above 0 and at most 1e15",
+        value: entry.to_string(),
+        remedy: "declare the public bound on the size of every feature; scale the features if need be",
+    })
+}

@@ -1,0 +1,202 @@
+//! Audits of sparse estimation and of the comparators: whole fits on two neighbouring tables.
+//!
+//! The tables are balanced so that every column's gradient at zero vanishes but for one row, whose response is turned round or
+//! which is huge: there one row decides which column is chosen, and moves the estimate most.
+
+use super::{AuditCase, Run, Subject};
+use crate::central::{Prepared, Privacy, Transfer};
+use crate::comparators::{FrankWolfe, JohnsonLindenstrauss, KarwaVadhan, TwoStage};
+use crate::data::{Dataset, Design};
+use crate::error::Result;
+use crate::noise::RandomSource;
+use crate::privacy::{Budget, Event};
+use std::rc::Rc;
+
+const ROWS: usize = 40;
+/// The weakened twins' noise.
+const WEAK: f64 = 0.15;
+
+fn budget(epsilon: f64) -> Result<Privacy> {
+    Ok(Privacy::Budget(Budget::new(epsilon, 1e-2)?))
+}
+
+/// Fits a table and gives statistics of the result; prepared once.
+type FitTable = Rc<dyn Fn(&Dataset, &mut RandomSource) -> Result<Vec<f64>>>;
+
+/// A balanced table of `columns` columns, whose last row is `last` in every column and has this response.
+fn table(columns: usize, last: f64, response: f64, responses: (f64, f64)) -> Result<Dataset> {
+    let mut x = Vec::with_capacity(columns * ROWS);
+    let mut y = Vec::with_capacity(ROWS);
+    for row in 0..ROWS {
+        // Each sign pattern of the first columns comes with both responses equally often.
+        x.extend((0..columns).map(|j| if row >> (j % 3) & 1 == 0 { 1.0 } else { -1.0 }));
+        y.push(if row & 8 == 0 { responses.0 } else { responses.1 });
+    }
+    x[columns * (ROWS - 1)..].fill(last);
+    y[ROWS - 1] = response;
+    Dataset::new(Design::from_f64(ROWS, columns, x)?, y)
+}
+
+/// The honest fit and its twins, on pairs that turn the last row's response round: a row at the edge of its box, and a huge one.
+fn case(
+    name: &'static str,
+    columns: usize,
+    responses: (f64, f64),
+    claim: Vec<Event>,
+    honest: FitTable,
+    weak: FitTable,
+) -> Result<AuditCase> {
+    let pairs = |fit: &FitTable, rows: &[f64]| -> Result<Vec<Run>> {
+        rows.iter()
+            .map(|&last| -> Result<Run> {
+                let tables = [
+                    table(columns, last, responses.0, responses)?,
+                    table(columns, last, responses.1, responses)?,
+                ];
+                let fit = fit.clone();
+                Ok(Box::new(move |side, rng| fit(&tables[usize::from(side)], rng)))
+            })
+            .collect()
+    };
+    // One statistic is the sum of the responses: what a fit must never show.
+    let bare: FitTable = {
+        let honest = honest.clone();
+        Rc::new(move |data, rng| {
+            let mut output = honest(data, rng)?;
+            output.push(data.response().iter().sum());
+            Ok(output)
+        })
+    };
+    Ok(AuditCase {
+        weakened: vec![
+            Subject { name: "noise cut to 0.15", claim: claim.clone(), pairs: pairs(&weak, &[1.0])? },
+            Subject {
+                name: "sum of the responses without noise",
+                claim: claim.clone(),
+                pairs: pairs(&bare, &[1.0])?,
+            },
+        ],
+        honest: Subject { name, claim, pairs: pairs(&honest, &[1.0, 1e9])? },
+    })
+}
+
+/// Each coefficient and their sum, along which the last row pulls.
+fn statistics(mut coefficients: Vec<f64>) -> Vec<f64> {
+    coefficients.push(coefficients.iter().sum());
+    coefficients
+}
+
+/// The audit of a prepared model whose fits are coefficients.
+macro_rules! coefficients_case {
+    ($name:literal, $prepared:expr, $columns:expr) => {{
+        let prepared = Rc::new($prepared);
+        let weak = Rc::new(prepared.with_noise_share(WEAK));
+        let claim = prepared.events()?;
+        let honest: FitTable =
+            Rc::new(move |data, rng| Ok(statistics(prepared.fit(data, rng)?.coefficients)));
+        let weakened: FitTable = Rc::new(move |data, rng| Ok(statistics(weak.fit(data, rng)?.coefficients)));
+        case($name, $columns, (-1.0, 1.0), claim, honest, weakened)
+    }};
+}
+
+/// A ball so small that the other rows' gradients stay balanced: the last row decides every step.
+pub(super) fn frank_wolfe() -> Result<AuditCase> {
+    let model = FrankWolfe::linear((-1.0, 1.0), 1.0, 1e-4)?.residual_cap(1.0)?.steps(4)?;
+    coefficients_case!("frank-wolfe", model.prepare(2, ROWS, budget(4.0)?)?, 2)
+}
+
+/// A cap far below the responses: the last row's gradient keeps its full size wherever the minimum is.
+pub(super) fn two_stage() -> Result<AuditCase> {
+    let model = TwoStage::linear((-1.0, 1.0), 1.0, 1)?.residual_cap(0.1)?;
+    coefficients_case!("two-stage", model.prepare(1, ROWS, budget(3.0)?)?, 1)
+}
+
+pub(super) fn transfer() -> Result<AuditCase> {
+    let model =
+        Transfer::linear((-1.0, 1.0), 1.0, 1)?.residual_cap(1.0)?.ridge(1.0)?.synthetic_features(4)?;
+    coefficients_case!("transfer", model.prepare(1, ROWS, budget(4.0)?)?, 1)
+}
+
+/// The last row carries all there is in one direction of the table: its size decides the projection's length there.
+pub(super) fn johnson_lindenstrauss() -> Result<AuditCase> {
+    let model = JohnsonLindenstrauss::linear((-1.0, 1.0), 1.0)?.projected_rows(12)?;
+    let prepared = Rc::new(model.prepare(1, ROWS, budget(2.0)?)?);
+    let weak = Rc::new(prepared.with_noise_share(0.005));
+    let claim = prepared.events()?;
+    let honest: FitTable = Rc::new(move |data, rng| Ok(statistics(prepared.fit(data, rng)?.coefficients)));
+    let weakened: FitTable = Rc::new(move |data, rng| Ok(statistics(weak.fit(data, rng)?.coefficients)));
+    let tables = |last: [f64; 2]| -> Result<Rc<Vec<Dataset>>> {
+        let make = |last: f64| {
+            let x: Vec<f64> = (0..ROWS).map(|row| if row + 1 == ROWS { 1.0 } else { 0.0 }).collect();
+            let mut y = vec![0.0; ROWS];
+            y[ROWS - 1] = last;
+            Dataset::new(Design::from_f64(ROWS, 1, x)?, y)
+        };
+        Ok(Rc::new(last.into_iter().map(make).collect::<Result<_>>()?))
+    };
+    let pair = |fit: &FitTable, last: [f64; 2], bare: bool| -> Result<Run> {
+        let (fit, tables) = (fit.clone(), tables(last)?);
+        Ok(Box::new(move |side, rng| {
+            let data = &tables[usize::from(side)];
+            let mut output = fit(data, rng)?;
+            if bare {
+                output.push(data.response().iter().sum());
+            }
+            Ok(output)
+        }))
+    };
+    Ok(AuditCase {
+        weakened: vec![
+            Subject {
+                name: "noise cut to a two-hundredth",
+                claim: claim.clone(),
+                pairs: vec![pair(&weakened, [-1.0, 1.0], false)?],
+            },
+            Subject {
+                name: "sum of the responses without noise",
+                claim: claim.clone(),
+                pairs: vec![pair(&honest, [-1.0, 1.0], true)?],
+            },
+        ],
+        honest: Subject {
+            name: "johnson-lindenstrauss",
+            claim,
+            pairs: vec![pair(&honest, [-1.0, 1.0], false)?, pair(&honest, [0.0, 1e9], false)?],
+        },
+    })
+}
+
+/// Rows so alike that scale and location are found all the time; the last one jumps from far below the range to far above.
+pub(super) fn karwa_vadhan() -> Result<AuditCase> {
+    let prepared =
+        Rc::new(KarwaVadhan::new(vec![(-2.0, 2.0)], (0.9, 1.1))?.prepare(1, ROWS, budget(3.0)?)?);
+    let weak = Rc::new(prepared.with_noise_share(WEAK));
+    let claim = prepared.events()?;
+    let tables: Vec<Design> = [-1e6, 1e6]
+        .into_iter()
+        .map(|last| {
+            let mut x: Vec<f64> = (0..ROWS).map(|row| if row % 2 == 0 { 0.2 } else { 1.9 }).collect();
+            x[ROWS - 1] = last;
+            Design::from_f64(ROWS, 1, x)
+        })
+        .collect::<Result<_>>()?;
+    let tables = Rc::new(tables);
+    let pairs = |mechanism: &Rc<Prepared<KarwaVadhan>>, bare: bool| -> Vec<Run> {
+        let (mechanism, tables) = (mechanism.clone(), tables.clone());
+        vec![Box::new(move |side, rng| {
+            let table = &tables[usize::from(side)];
+            let mut output = mechanism.fit(table, rng)?.means;
+            if bare {
+                output[0] = table.row(ROWS - 1).sum();
+            }
+            Ok(output)
+        })]
+    };
+    Ok(AuditCase {
+        weakened: vec![
+            Subject { name: "noise cut to 0.15", claim: claim.clone(), pairs: pairs(&weak, false) },
+            Subject { name: "last row without noise", claim: claim.clone(), pairs: pairs(&prepared, true) },
+        ],
+        honest: Subject { name: "karwa-vadhan", claim, pairs: pairs(&prepared, false) },
+    })
+}
