@@ -211,7 +211,7 @@ impl Transfer {
 
     /// Step 3 on a support: the teacher, and what one row can change in it, in l2 norm.
     fn teacher(&self, table: &Boxed, support: &[usize], score: &BoundedScore<'_>) -> Result<(Vec<f64>, f64)> {
-        let design = table.columns(support)?;
+        let design = table.design.select_columns(support)?;
         let lambda = self.ridge.unwrap_or(0.1);
         let n = design.rows() as f64;
         let real = self.response.is_real();
