@@ -6,12 +6,14 @@ mod coordinates;
 #[cfg(test)]
 mod dense_attacks;
 mod descent;
+pub mod dp_iht;
 pub mod glm;
 pub mod iht;
 pub mod interval;
 pub mod mean;
 mod moments;
 pub mod multinomial;
+pub mod noisy_iht;
 pub(crate) mod prepared;
 pub(crate) mod purse;
 pub mod reference;
@@ -25,11 +27,13 @@ pub(crate) mod strongly_convex;
 pub mod transfer;
 mod weighting;
 
+pub use dp_iht::DpIht;
 pub use glm::{Fit, Glm};
 pub use iht::Iht;
 pub use interval::Interval;
 pub use mean::{MeanFit, PrivateMean};
 pub use multinomial::{Multinomial, MultinomialFit};
+pub use noisy_iht::{NoisyIht, Selection};
 pub use prepared::Prepared;
 pub use purse::Privacy;
 pub use select_refine::{SelectRefine, SparseFit};

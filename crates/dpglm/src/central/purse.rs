@@ -15,7 +15,7 @@ pub(crate) mod tape;
 use crate::accounting::gaussian::largest_mu;
 use crate::accounting::{Guarantee, account, calibrate, curve};
 use crate::error::{Error, Result};
-use crate::mechanisms::{Candidates, GaussianVector, PrivateQuantile};
+use crate::mechanisms::{Candidates, GaussianVector, LaplacePeeling, LaplaceVector, PrivateQuantile};
 use crate::noise::{Race, RandomSource};
 use crate::privacy::{Adjacency, Budget, Certificate, Event, Noise};
 
@@ -51,6 +51,9 @@ pub(crate) struct Planned {
 enum Kind {
     Gaussian,
     Selection,
+    /// Report-noisy-max with Laplace noise.
+    NoisyMax,
+    Laplace,
 }
 
 impl Planned {
@@ -76,6 +79,17 @@ impl Planned {
         Self { what, kind: Kind::Selection, share, count }
     }
 
+    /// `count` choices by report-noisy-max with Laplace noise. A pure epsilon0 has rho `epsilon0^2 / 2`, as a Gaussian of the
+    /// same mu.
+    pub(crate) fn noisy_max(what: &'static str, share: f64, count: u64) -> Self {
+        Self { what, kind: Kind::NoisyMax, share, count }
+    }
+
+    /// `count` numbers with Laplace noise.
+    pub(crate) fn laplace(what: &'static str, share: f64, count: u64) -> Self {
+        Self { what, kind: Kind::Laplace, share, count }
+    }
+
     /// The noise of each release per unit of sensitivity.
     fn noise(&self, multiplier: f64) -> f64 {
         multiplier / (self.share / self.count as f64).sqrt()
@@ -86,6 +100,9 @@ impl Planned {
         let noise = match self.kind {
             Kind::Gaussian => Noise::Gaussian { sensitivity: 1.0, sigma: noise },
             Kind::Selection => Noise::Selection { sensitivity: 1.0, scale: noise },
+            // Scores may rise and fall, so the scale is twice what a number of the same epsilon needs.
+            Kind::NoisyMax => Noise::Pure { epsilon: 1.0 / noise },
+            Kind::Laplace => Noise::Laplace { sensitivity: 1.0, scale: noise },
         };
         Event::new(self.what, noise, self.count)
     }
@@ -285,20 +302,53 @@ impl Purse<'_> {
     ) -> Result<Vec<usize>> {
         let scale = self.take(what, Kind::Selection, count as u64)?.map(|noise| noise * sensitivity);
         let Some(scale) = scale else {
-            let lowest = |j: usize| if scores[j].is_nan() { f64::NEG_INFINITY } else { scores[j] };
-            let mut order: Vec<usize> = (0..scores.len()).collect();
-            order.sort_by(|&i, &j| lowest(j).total_cmp(&lowest(i)).then(i.cmp(&j)));
-            order.truncate(count);
-            order.sort_unstable();
-            return Ok(order);
+            return Ok(largest(scores, count));
         };
         let mut chosen = Race::new().select(scores, scale, count, self.rng)?.to_vec();
         chosen.sort_unstable();
         let event = Event::new(what, Noise::Selection { sensitivity, scale }, count as u64)?;
         self.record(what, &event, scale / sensitivity)?;
         #[cfg(test)]
-        self.tape.top(what, scores, sensitivity, &mut chosen);
+        let chosen = self.tape.top(what, scores, sensitivity, chosen);
         Ok(chosen)
+    }
+
+    /// Which `count` of the scores are the largest, ascending, one after the other by report-noisy-max with Laplace noise.
+    /// `count` planned choices pay for it.
+    pub(crate) fn peel(
+        &mut self,
+        what: &str,
+        scores: &[f64],
+        count: usize,
+        sensitivity: f64,
+    ) -> Result<Vec<usize>> {
+        let Some(noise) = self.take(what, Kind::NoisyMax, count as u64)? else {
+            return Ok(largest(scores, count));
+        };
+        // The grid enlarges the sensitivity by a part in 2^24 at most; the noise is raised to match.
+        let scale = 2.0 * noise * sensitivity * (1.0 + 2f64.powi(-23));
+        let peeling = LaplacePeeling::new(count, sensitivity, scale, scores.len())?;
+        let (chosen, event) = peeling.choose(scores, self.rng)?;
+        self.record(what, &event, noise)?;
+        #[cfg(test)]
+        let chosen = self.tape.top(what, scores, sensitivity, chosen);
+        Ok(chosen)
+    }
+
+    /// Releases numbers, each of the given sensitivity, one by one with Laplace noise, in place.
+    pub(crate) fn each(&mut self, what: &str, values: &mut [f64], sensitivity: f64) -> Result<()> {
+        let count = values.len() as u64;
+        let Some(noise) = self.take(what, Kind::Laplace, count)? else { return Ok(()) };
+        let scale = noise * sensitivity * (1.0 + 2f64.powi(-23));
+        for value in values.iter_mut() {
+            let release = LaplaceVector::new(sensitivity, scale, 1)?.release(&[*value], self.rng)?;
+            release.events.iter().try_for_each(|event| self.record(what, event, noise))?;
+            let released = release.value.first().copied().unwrap_or(0.0);
+            #[cfg(test)]
+            let released = self.tape.number(what, *value, sensitivity, released);
+            *value = released;
+        }
+        Ok(())
     }
 
     /// One of several groups of public candidates by the exponential mechanism, and the place of the winner in its group.
@@ -346,4 +396,14 @@ impl Purse<'_> {
             .drawn_from(self.rng),
         }
     }
+}
+
+/// The places of the `count` largest scores, ascending, without noise; what is not a number counts as the lowest.
+fn largest(scores: &[f64], count: usize) -> Vec<usize> {
+    let lowest = |j: usize| if scores[j].is_nan() { f64::NEG_INFINITY } else { scores[j] };
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&i, &j| lowest(j).total_cmp(&lowest(i)).then(i.cmp(&j)));
+    order.truncate(count);
+    order.sort_unstable();
+    order
 }

@@ -29,6 +29,7 @@ use crate::data::dataset::MOST_ROWS;
 use crate::error::{Error, Result};
 use crate::kernels::{Map, column_scores, summation_error};
 use crate::noise::RandomSource;
+use crate::privacy::Certificate;
 
 const COLUMNS: &str = "chosen columns";
 /// The share of the budget that choosing the columns deserves: a wrong column costs more than noise on a right one.
@@ -51,6 +52,11 @@ pub struct SparseFit {
 }
 
 impl SparseFit {
+    /// Without intervals.
+    pub(super) fn plain(support: Vec<usize>, coefficients: Vec<f64>, certificate: Certificate) -> Self {
+        Self { support, fit: Fit { coefficients, intervals: None, covariance: None, certificate } }
+    }
+
     /// One coefficient per column of the design.
     pub fn coefficients(&self, columns: usize) -> Vec<f64> {
         let mut all = vec![0.0; columns];

@@ -62,13 +62,28 @@ impl LaplacePeeling {
         self.events.clone()
     }
 
+    /// The chosen coordinates alone, ascending, and what they cost.
+    pub(crate) fn choose(&self, values: &[f64], rng: &mut RandomSource) -> Result<(Vec<usize>, Event)> {
+        require_length(self.dimension, values.len())?;
+        // Step 1
+        let rounded: Vec<i128> = values.iter().map(|&v| self.noise.grid().round(v)).collect();
+        Ok((self.peel(&rounded, rng), self.events[0].clone()))
+    }
+
     /// The chosen coordinates and their noisy values.
     pub fn release(&self, values: &[f64], rng: &mut RandomSource) -> Result<Release<SparseVector>> {
         require_length(self.dimension, values.len())?;
         let grid = self.noise.grid();
         // Step 1
         let rounded: Vec<i128> = values.iter().map(|&v| grid.round(v)).collect();
-        // Step 2
+        let support = self.peel(&rounded, rng);
+        // Step 3
+        let values = support.iter().map(|&j| grid.value(rounded[j] + self.noise.sample(rng))).collect();
+        Ok(Release { value: SparseVector { support, values }, events: self.events() })
+    }
+
+    /// Step 2
+    fn peel(&self, rounded: &[i128], rng: &mut RandomSource) -> Vec<usize> {
         let mut chosen = vec![false; self.dimension];
         for _ in 0..self.support {
             let mut best: Option<(i128, usize)> = None;
@@ -85,9 +100,6 @@ impl LaplacePeeling {
                 chosen[j] = true;
             }
         }
-        // Step 3
-        let support: Vec<usize> = (0..self.dimension).filter(|&j| chosen[j]).collect();
-        let values = support.iter().map(|&j| grid.value(rounded[j] + self.noise.sample(rng))).collect();
-        Ok(Release { value: SparseVector { support, values }, events: self.events() })
+        (0..self.dimension).filter(|&j| chosen[j]).collect()
     }
 }

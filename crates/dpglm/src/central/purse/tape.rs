@@ -99,20 +99,34 @@ impl Tape {
         }
     }
 
-    pub(super) fn top(&mut self, what: &str, scores: &[f64], sensitivity: f64, chosen: &mut Vec<usize>) {
+    pub(super) fn top(
+        &mut self,
+        what: &str,
+        scores: &[f64],
+        sensitivity: f64,
+        chosen: Vec<usize>,
+    ) -> Vec<usize> {
         match self.mode {
-            Mode::Off => {}
+            Mode::Off => chosen,
             Mode::Record => {
                 self.spools.push(Spool::Indices { scores: scores.to_vec(), chosen: chosen.clone() });
+                chosen
             }
             Mode::Replay => {
                 let Spool::Indices { scores: other, chosen: played } = self.next() else {
                     panic!("{what}: the runs released different things")
                 };
-                *chosen = played.clone();
+                let played = played.clone();
                 let distance = other.iter().zip(scores).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
                 self.compare(what, distance / sensitivity);
+                played
             }
         }
+    }
+
+    pub(super) fn number(&mut self, what: &str, exact: f64, sensitivity: f64, released: f64) -> f64 {
+        let mut released = vec![released];
+        self.vector(what, &[exact], sensitivity, &mut released);
+        released[0]
     }
 }
