@@ -19,6 +19,13 @@ use crate::privacy::Certificate;
 use nalgebra::{DMatrix, DVector};
 
 const ITERATIONS: usize = 100;
+/// What the diagonal is raised by, relatively.
+const LIFT: f64 = 1e-12;
+/// Twice the loss that the next step would gain, relatively, below which that step is the last. With n rows each coefficient is then
+/// within about `sqrt(n * DECREMENT)` standard errors of the optimum before the step, and its square after it.
+const DECREMENT: f64 = 1e-20;
+/// How much a loss summed over many rows can rise by rounding alone, relatively: above it, steps near the optimum would be refused.
+const ROUNDING: f64 = 1e-12;
 const REASON: &str = "the exact optimum was asked for (no noise)";
 
 /// The exact optimum of a model with one linear predictor. `intercept` says that the first column is constant.
@@ -130,32 +137,58 @@ fn newton(
     let mut best = loss(&beta);
     for _ in 0..ITERATIONS {
         let (gradient, mut hessian) = derivatives(&beta);
-        if gradient.amax() < 1e-11 {
-            return Ok(beta);
-        }
-        // A singular matrix means columns that repeat each other; the least lift picks one of the optima.
-        let lift = 1e-12 * hessian.trace().abs().max(f64::MIN_POSITIVE) / beta.len() as f64;
+        // A singular matrix means columns that repeat each other or are zero; the least lift picks one of the optima. It
+        // is relative to each column, so that a column in small units is solved for as exactly as any other.
         for j in 0..beta.len() {
-            hessian[(j, j)] += lift;
+            let diagonal = hessian[(j, j)];
+            hessian[(j, j)] = if diagonal > 0.0 { diagonal * (1.0 + LIFT) } else { 1.0 };
         }
         let Some(factor) = hessian.cholesky() else { break };
         let step = factor.solve(&gradient);
+        let trial =
+            |length: f64| -> Vec<f64> { beta.iter().zip(step.iter()).map(|(b, s)| b - length * s).collect() };
+        if gradient.dot(&step) <= DECREMENT * best.abs() {
+            return Ok(trial(1.0));
+        }
         let mut length = 1.0;
-        loop {
-            let trial: Vec<f64> = beta.iter().zip(step.iter()).map(|(b, s)| b - length * s).collect();
-            let value = loss(&trial);
-            if value <= best + 1e-15 * best.abs() {
-                (beta, best) = (trial, value);
-                break;
+        let (next, value) = loop {
+            let next = trial(length);
+            let value = loss(&next);
+            if value <= best + ROUNDING * best.abs() {
+                break (next, value);
             }
             length *= 0.5;
             if length < 1e-10 {
                 // No digit of the loss is left to gain.
                 return Ok(beta);
             }
-        }
+        };
+        (beta, best) = (next, value);
     }
     Err(Error::Conflict(
         "the exact optimum does not exist or cannot be reached (a feature may separate the classes): add a ridge".into(),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Design;
+
+    /// The slope of counts on one column, which is stored in units of `1 / scale`.
+    fn slope(scale: f64) -> f64 {
+        let rows: Vec<f64> = (0..2_000).flat_map(|i| [1.0, scale * f64::from(i % 17)]).collect();
+        let counts: Vec<f64> = (0..2_000).map(|i| f64::from((i % 17) / 4 + i % 3)).collect();
+        let data = Dataset::new(Design::from_f64(2_000, 2, rows).unwrap(), counts).unwrap();
+        glm(&Family::Poisson, &data, 0.0, true).unwrap().coefficients[1] * scale
+    }
+
+    #[test]
+    fn a_columns_unit_does_not_matter() {
+        let expected = slope(1.0);
+        for scale in [1e-9, 1e-6, 1e6] {
+            let found = slope(scale);
+            assert!((found / expected - 1.0).abs() < 1e-9, "{found} for {scale}, not {expected}");
+        }
+    }
 }
