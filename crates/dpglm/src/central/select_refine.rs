@@ -33,7 +33,7 @@ use crate::privacy::Certificate;
 
 const COLUMNS: &str = "chosen columns";
 /// The share of the budget that choosing the columns deserves: a wrong column costs more than noise on a right one.
-const SELECTION: f64 = 0.7;
+pub(super) const SELECTION: f64 = 0.7;
 
 /// A private model with few coefficients that are not zero.
 #[derive(Debug, Clone, PartialEq)]
