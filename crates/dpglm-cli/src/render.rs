@@ -66,7 +66,7 @@ pub fn events(events: &[Event]) -> Result<String, Failure> {
     for event in events {
         // Read from the event's own JSON, so that a new kind of noise needs no code here.
         let fields = serde_json::to_value(event).map_err(unprintable)?;
-        let noise: Vec<String> = ["sensitivity", "sigma", "scale", "epsilon", "rho"]
+        let noise: Vec<String> = ["sensitivity", "sigma", "scale", "epsilon", "delta", "rho"]
             .iter()
             .filter_map(|name| Some(format!("{name} {}", plain(fields.get(name)?.as_f64()?))))
             .collect();

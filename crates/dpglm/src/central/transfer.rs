@@ -2,9 +2,9 @@
 //!
 //! # Algorithm (WG Algorithm 1, made private for every data set)
 //! 1. Clamp entries and responses. For a real response: the cap on its residuals, public or a private quantile.
-//! 2. The support S: the s columns with the largest gradient at zero, by one-shot Gumbel noise ([`super::screening`]).
+//! 2. The support S: the s columns with the largest gradient at zero, by one-shot Gumbel noise (`central::screening`).
 //! 3. The teacher: the minimum on S of the mean of the capped losses plus `lambda/2 |theta|^2`, until its gradient is proven to be
-//!    at most tau ([`super::strongly_convex`]).
+//!    at most tau (`central::strongly_convex`).
 //! 4. Its linear predictors on m public feature rows, with Gaussian noise.
 //! 5. The student: iterative hard thresholding on the public rows and the noisy answers ([`super::iht`]).
 //!
