@@ -148,7 +148,7 @@ impl PrivateMean {
         // As fine as the noise allows: the many candidates far from all rows must not outweigh the few near them.
         let gap = 0.5 * rows as f64 / purse.noise_per_sensitivity(CENTRES).max(1e-300);
         let places = Candidates::even(-1.0, 1.0, (gap / 2.5).exp().clamp(65.0, 16_385.0) as u64)?;
-        let sizes = Candidates::geometric(2f64.powi(-24), 2.0, if gap > 20.0 { 8 } else { 1 })?;
+        let sizes = Candidates::positive_geometric(2f64.powi(-24), 2.0, if gap > 20.0 { 8 } else { 1 })?;
         for column in 0..d {
             let values: Vec<f64> = (0..rows).map(|row| entry(row, column)).collect();
             centres.push(purse.quantile(CENTRES, &values, places, 0.5)?);
@@ -174,7 +174,7 @@ impl PrivateMean {
         // No row is farther than this: the ranges and the released scales bound it.
         let farthest = 2.0 * scales.iter().map(|s| s.powi(-2)).sum::<f64>().sqrt();
         let nearest = (d as f64).sqrt() * 2f64.powi(-6);
-        let radii = Candidates::geometric(nearest, farthest.max(2.0 * nearest), 24)?;
+        let radii = Candidates::positive_geometric(nearest, farthest.max(2.0 * nearest), 24)?;
         // Few enough rows that clipping them costs less than the noise, and enough that the candidates beyond all rows,
         // of which there are many, stay unlikely.
         let rank_noise = purse.noise_per_sensitivity(RADIUS) * ((radii.count() as f64).ln() + 4.0);
