@@ -74,7 +74,7 @@ pub struct Arguments {
     radius: Option<f64>,
 
     #[command(flatten)]
-    sparse: sparse::Arguments,
+    sparse: sparse::SparseArguments,
 
     #[command(flatten)]
     budget: budget::Granted,

@@ -118,6 +118,13 @@ const BESIDE_THE_REGISTRY: &[[&str; 4]] = &[
     ["iht", "sparse regression by iterative hard thresholding", "none", "C20 Algorithm 2, WG Algorithm 2"],
 ];
 
+const PAPERS: &str = "\
+C20  Cai, Wang and Zhang, The cost of privacy in generalized linear models
+C21  Cai, Wang and Zhang, The cost of privacy: optimal rates of convergence for parameter estimation
+WG   Wang and Gu, A knowledge transfer framework for differentially private sparse learning
+WX   Wang and Xu, On sparse linear regression in the local differential privacy model
+";
+
 #[derive(Serialize)]
 struct Document {
     schema: &'static str,
@@ -167,7 +174,7 @@ pub fn run(_: &Arguments, format: Format) -> Result<String, Failure> {
              call       {call}\n\n"
         );
     }
-    text += "C20, C21, WG, WX: Cai, Wang and Zhang 2020 and 2021; Wang and Gu 2019; Wang and Xu 2019.\n";
+    text += PAPERS;
     Ok(text)
 }
 

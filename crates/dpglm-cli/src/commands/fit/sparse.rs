@@ -11,7 +11,7 @@ use dpglm_io::schema::Missing;
 use std::path::PathBuf;
 
 #[derive(Args)]
-pub struct Arguments {
+pub struct SparseArguments {
     /// At most S coefficients differ from zero, the intercept not counted; the columns are chosen privately
     #[arg(long, value_name = "S", value_parser = flags::sparsity, allow_negative_numbers = true)]
     #[arg(help_heading = "Sparse models")]
@@ -33,7 +33,7 @@ pub struct Arguments {
     accept: Option<String>,
 }
 
-impl Arguments {
+impl SparseArguments {
     /// All but the public features, which are read once everything else is known to fit together.
     pub fn options(&self, known: &Known) -> Result<Sparse, Failure> {
         Ok(Sparse {
