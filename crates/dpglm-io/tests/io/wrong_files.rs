@@ -81,7 +81,7 @@ fn a_file_to_predict_for_may_have_more_columns() {
     let file = sample("new.csv", "age,visits,sex,work,id\n30,2,Male,Private,a\n");
     let same = read_table(&file.path, &schema(PEOPLE_SCHEMA), &options).unwrap();
     assert_eq!(wider.columns, same.columns);
-    assert!(wider.design.row(0).eq(same.design.row(0)));
+    assert_eq!(entries(&wider), entries(&same));
 }
 
 #[test]
