@@ -1,19 +1,23 @@
 //! The files that commands leave behind: self-describing JSON with the name and version of its schema.
 
 use crate::failure::Failure;
+use crate::means::MeanMethod;
 use crate::model::{Coefficient, Family, INTERCEPT, Method, coefficient_of_class};
-use crate::{estimates, render};
+use crate::{Format, estimates, render};
 use dpglm::privacy::Certificate;
 use dpglm_io::{Domain, Schema, Target};
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// The schema of a fitted model.
 pub const FIT: &str = "dpglm.fit/1";
 /// The schema of means.
 pub const MEAN: &str = "dpglm.mean/1";
+/// Room that is asked for before the budget is spent.
+pub const SIZE: usize = 1 << 20;
 
 /// A fitted model: everything in it is public or was paid for.
 #[derive(Serialize, Deserialize)]
@@ -34,7 +38,17 @@ pub struct FitDocument {
     pub ridge: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub radius: Option<f64>,
-    /// In the user's own units.
+    /// The number of coefficients that were allowed to differ from zero.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sparsity: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub row_norm: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub l1_radius: Option<f64>,
+    /// The chosen columns; the coefficients of all others are zero. All columns if absent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub support: Option<Vec<String>>,
+    /// In the user's own units; of the chosen columns alone where there is a support.
     pub coefficients: IndexMap<String, f64>,
     pub standard_errors: Option<IndexMap<String, f64>>,
     /// The intervals' level.
@@ -69,6 +83,14 @@ pub struct MeanDocument {
     pub schema: String,
     pub n: usize,
     pub columns: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub method: Option<MeanMethod>,
+    /// The number of means that were allowed to differ from zero.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sparsity: Option<usize>,
+    /// The chosen columns; the means of all others are taken to be zero. All columns if absent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub support: Option<Vec<String>>,
     pub means: IndexMap<String, f64>,
     pub standard_errors: Option<IndexMap<String, f64>>,
     pub level: Option<f64>,
@@ -96,9 +118,12 @@ impl From<&Target> for TargetDocument {
 impl FitDocument {
     /// The coefficients as a block for each linear predictor: intercept first, then the features in their order.
     pub fn blocks(&self) -> Result<Vec<Block>, String> {
+        let chosen: Option<HashSet<&str>> =
+            self.support.as_ref().map(|names| names.iter().map(String::as_str).collect());
         let find = |name: &str| {
             self.coefficients.get(name).copied().ok_or_else(|| format!("it has no coefficient `{name}`"))
         };
+        let is_zero = |name: &str| chosen.as_ref().is_some_and(|chosen| !chosen.contains(name));
         let classes = self.target.levels.as_deref().unwrap_or_default();
         let outputs = if self.family == Family::Multinomial { 1..classes.len() } else { 0..1 };
         outputs
@@ -108,7 +133,8 @@ impl FitDocument {
                     _ => name.to_owned(),
                 };
                 let intercept = if self.intercept { Some(find(&called(INTERCEPT))?) } else { None };
-                let slopes = self.columns.iter().map(|name| find(&called(name))).collect::<Result<_, _>>()?;
+                let slope = |name: &String| if is_zero(name) { Ok(0.0) } else { find(&called(name)) };
+                let slopes = self.columns.iter().map(slope).collect::<Result<_, _>>()?;
                 Ok(Block { intercept, slopes })
             })
             .collect()
@@ -163,7 +189,11 @@ pub fn read(path: &Path) -> Result<Artefact, Failure> {
         FIT => {
             let fit: FitDocument = parse(&text).map_err(refuse)?;
             let blocks = fit.blocks().map_err(|e| refuse(format!("not a valid artefact: {e}")))?;
-            if blocks.len() * (fit.columns.len() + usize::from(fit.intercept)) != fit.coefficients.len() {
+            let known: HashSet<&String> = fit.columns.iter().collect();
+            let chosen = fit.support.as_ref().unwrap_or(&fit.columns);
+            let matches =
+                blocks.len() * (chosen.len() + usize::from(fit.intercept)) == fit.coefficients.len();
+            if !matches || !chosen.iter().all(|name| known.contains(name)) {
                 return Err(refuse("not a valid artefact: coefficients and columns do not match".into()));
             }
             Artefact::Fit(Box::new(fit))
@@ -202,25 +232,27 @@ impl Artefact {
                     }
                     _ => fit.target.name.clone(),
                 };
-                let heading =
-                    format!("{} model of {of}, {} {rows}\n\n", render::sentence(&fit.family.name()), fit.n);
-                heading
-                    + &estimates::table(
-                        "coefficient",
-                        &fit.coefficients,
-                        fit.standard_errors.as_ref(),
-                        fit.level.zip(fit.intervals.as_ref()),
-                    )
+                let family = render::sentence(&fit.family.name());
+                let chosen = chosen(fit.support.as_deref(), &fit.columns);
+                let table = estimates::table(
+                    "coefficient",
+                    &fit.coefficients,
+                    fit.standard_errors.as_ref(),
+                    fit.level.zip(fit.intervals.as_ref()),
+                );
+                let given = given_the_choice(fit.support.as_deref(), fit.level);
+                format!("{family} model of {of}, {} {rows}{chosen}\n\n{table}{given}", fit.n)
             }
             Artefact::Mean(mean) => {
-                let heading = format!("Means of {} rows\n\n", mean.n);
-                heading
-                    + &estimates::table(
-                        "mean",
-                        &mean.means,
-                        mean.standard_errors.as_ref(),
-                        mean.level.zip(mean.intervals.as_ref()),
-                    )
+                let chosen = chosen(mean.support.as_deref(), &mean.columns);
+                let table = estimates::table(
+                    "mean",
+                    &mean.means,
+                    mean.standard_errors.as_ref(),
+                    mean.level.zip(mean.intervals.as_ref()),
+                );
+                let given = given_the_choice(mean.support.as_deref(), mean.level);
+                format!("Means of {} rows{chosen}\n\n{table}{given}", mean.n)
             }
         }
     }
@@ -232,4 +264,31 @@ impl Artefact {
             Artefact::Mean(mean) => render::json(mean),
         }
     }
+}
+
+/// ", 3 of 1000 columns"; nothing where all columns were estimated.
+fn chosen(support: Option<&[String]>, columns: &[String]) -> String {
+    support.map_or_else(String::new, |support| format!(", {} of {} columns", support.len(), columns.len()))
+}
+
+/// What intervals of chosen columns mean.
+fn given_the_choice(support: Option<&[String]>, level: Option<f64>) -> &'static str {
+    match (support, level) {
+        (Some(_), Some(_)) => {
+            "\nStandard errors and intervals hold given the chosen columns: they do not cover the choice itself.\n"
+        }
+        _ => "",
+    }
+}
+
+/// Writes the artefact where it was asked for, then gives what is printed.
+pub fn release(artefact: &Artefact, output: Option<&Path>, format: Format) -> Result<String, Failure> {
+    let json = artefact.json()?;
+    if let Some(path) = output {
+        dpglm_io::write_atomically(path, json.as_bytes())?;
+    }
+    Ok(match format {
+        Format::Json => json,
+        Format::Table => format!("{}\n{}\n", artefact.table(), artefact.certificate()),
+    })
 }

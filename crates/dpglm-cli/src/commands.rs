@@ -4,6 +4,7 @@ pub mod account;
 pub mod calibrate;
 pub mod fit;
 pub mod mean;
+pub mod methods;
 pub mod predict;
 pub mod schema;
 pub mod show;

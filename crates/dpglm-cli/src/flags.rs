@@ -13,6 +13,16 @@ pub fn count(text: &str) -> Result<u64, String> {
         .map_err(|_| format!("count must be a whole number of at least 1, got {text}: write it like 20"))
 }
 
+/// How many coefficients or means may differ from zero.
+pub fn sparsity(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(sparsity @ 1..) => Ok(sparsity),
+        _ => Err(format!(
+            "sparsity must be a whole number of at least 1, got {text}: give the number of columns that may matter"
+        )),
+    }
+}
+
 /// A delta above 0. A pure guarantee is asked for by name, never by a number that may be a slip.
 pub fn delta(text: &str) -> Result<f64, String> {
     // Any valid epsilon serves to have delta checked.

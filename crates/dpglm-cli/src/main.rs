@@ -7,6 +7,7 @@ mod estimates;
 mod events;
 mod failure;
 mod flags;
+mod means;
 mod model;
 mod planned;
 mod plot;
@@ -44,6 +45,8 @@ enum Command {
     Predict(commands::predict::Arguments),
     /// Show a fitted model and check its certificate
     Show(commands::show::Arguments),
+    /// List the methods, what each guarantees and how to call it
+    Methods(commands::methods::Arguments),
     /// Draft the schema of a table
     Schema(commands::schema::Arguments),
     /// From noise to a guarantee: what do these releases cost together?
@@ -55,7 +58,7 @@ enum Command {
 /// How a result is printed.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Format {
-    /// For reading; numbers are rounded to the safe side
+    /// For reading; privacy numbers are rounded to the safe side, estimates to the digits that mean something
     Table,
     /// For scripts; full precision
     Json,
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
         Command::Mean(arguments) => commands::mean::run(&arguments, cli.format),
         Command::Predict(arguments) => commands::predict::run(&arguments, cli.format),
         Command::Show(arguments) => commands::show::run(&arguments, cli.format),
+        Command::Methods(arguments) => commands::methods::run(&arguments, cli.format),
         Command::Schema(arguments) => commands::schema::run(&arguments),
         Command::Account(arguments) => commands::account::run(&arguments, cli.format),
         Command::Calibrate(arguments) => commands::calibrate::run(&arguments, cli.format),

@@ -1,15 +1,23 @@
-//! Which model a command fits, and its estimates in the user's own units.
+//! Which model a command fits, and by which method.
+
+mod estimates;
+mod method;
+mod sparse;
 
 use crate::failure::Failure;
 use crate::progress::Progress;
 use clap::ValueEnum;
-use dpglm::central::{Fit, Glm, LinearStatistics, Multinomial, MultinomialFit, Prepared, Privacy, reference};
+use dpglm::central::{Glm, LinearStatistics, Multinomial, Prepared, Privacy, reference};
 use dpglm::data::Dataset;
 use dpglm::families::Family as OnePredictor;
 use dpglm::noise::RandomSource;
-use dpglm::privacy::{Certificate, Event};
-use dpglm_io::{Domain, UserUnits};
+use dpglm::privacy::Event;
+use dpglm_io::Domain;
 use serde::{Deserialize, Serialize};
+
+pub use estimates::{Coefficient, Estimates, coefficient_of_class};
+pub use method::Method;
+pub use sparse::{PublicFeatures, ReadySparse, Sparse};
 
 /// What kind of response a model explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -25,18 +33,6 @@ pub enum Family {
     Multinomial,
 }
 
-/// How a model is fitted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Method {
-    /// Noisy gradient steps: for every family
-    Gradient,
-    /// Noisy sums of squares and products, in one pass: for a gaussian response
-    Statistics,
-    /// The exact optimum, without any privacy
-    Reference,
-}
-
 /// A model, all of it public.
 pub struct Model {
     pub family: Family,
@@ -46,6 +42,7 @@ pub struct Model {
     pub ridge: Option<f64>,
     pub radius: Option<f64>,
     pub level: Option<f64>,
+    pub sparse: Sparse,
 }
 
 /// A model with its noise calibrated.
@@ -53,23 +50,8 @@ pub enum Ready {
     Glm(Prepared<Glm>),
     Statistics(Prepared<LinearStatistics>),
     Multinomial(Prepared<Multinomial>),
+    Sparse(ReadySparse),
     Reference,
-}
-
-/// What was fitted, in stored units: one block of coefficients, or one a class after the first.
-pub struct Estimates {
-    pub blocks: Vec<Vec<f64>>,
-    /// Covariance of the coefficients and the half-width of an interval in standard errors.
-    pub spread: Option<(Vec<f64>, f64)>,
-    pub certificate: Certificate,
-}
-
-/// One coefficient in the user's units.
-pub struct Coefficient {
-    pub name: String,
-    pub estimate: f64,
-    /// Standard error and interval.
-    pub spread: Option<(f64, [f64; 2])>,
 }
 
 /// The name of the intercept in tables and artefacts.
@@ -102,13 +84,6 @@ impl Family {
     }
 }
 
-impl Method {
-    /// Its name on the command line.
-    pub fn name(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().into())
-    }
-}
-
 impl Model {
     /// Refuses what does not fit together, before any table is opened.
     pub fn validate(&self) -> Result<(), Failure> {
@@ -137,24 +112,32 @@ impl Model {
                 "--method statistics fits gaussian responses only, not {family}: use --method gradient"
             ));
         }
-        let plain = self.method == Method::Gradient && self.family != Family::Multinomial;
-        let what = match self.method {
-            Method::Gradient => format!("--family {family}"),
-            method => format!("--method {}", method.name()),
-        };
-        if self.level.is_some() && !plain {
-            return refuse(format!(
-                "--intervals cannot be had with {what}: leave them out, or use --method gradient with another family"
-            ));
+        let name = self.method.name();
+        for (flag, is_given, takes) in [
+            ("--intervals", self.level.is_some(), self.method.takes_intervals()),
+            ("--radius", self.radius.is_some(), self.method.takes_intervals()),
+            ("--ridge", self.ridge.is_some(), self.method.takes_ridge()),
+        ] {
+            if !is_given {
+                continue;
+            }
+            if !takes {
+                let other = match self.method {
+                    Method::Reference => "gradient (with --epsilon inf it adds no noise either)",
+                    method if method.is_sparse() => "select-refine",
+                    _ => "gradient",
+                };
+                return refuse(format!(
+                    "{flag} cannot be had with --method {name}: leave it out, or use --method {other}"
+                ));
+            }
+            if self.family == Family::Multinomial && flag != "--ridge" {
+                return refuse(format!(
+                    "{flag} cannot be had with --family {family}: leave it out, or use another family"
+                ));
+            }
         }
-        if self.radius.is_some() && !plain {
-            return refuse(format!(
-                "--radius cannot be had with {what}: leave it out, or use --method gradient"
-            ));
-        }
-        if self.ridge.is_some() && self.method == Method::Statistics {
-            return refuse(format!("--ridge cannot be had with {what}, which chooses its own: leave it out"));
-        }
+        self.validate_sparse()?;
         // The library checks the numbers themselves.
         match self.family {
             Family::Multinomial => self.multinomial().map(drop),
@@ -166,6 +149,7 @@ impl Model {
     pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Ready, Failure> {
         Ok(match (self.method, self.family) {
             (Method::Reference, _) => Ready::Reference,
+            (method, _) if method.is_sparse() => Ready::Sparse(self.prepare_sparse(columns, units, privacy)?),
             (Method::Statistics, _) => {
                 let mut model = LinearStatistics::new(self.target_bounds())?;
                 if self.intercept {
@@ -173,10 +157,10 @@ impl Model {
                 }
                 Ready::Statistics(model.prepare(columns, units, privacy)?)
             }
-            (Method::Gradient, Family::Multinomial) => {
+            (_, Family::Multinomial) => {
                 Ready::Multinomial(self.multinomial()?.prepare(columns, units, privacy)?)
             }
-            (Method::Gradient, family) => Ready::Glm(self.glm(family)?.prepare(columns, units, privacy)?),
+            (_, family) => Ready::Glm(self.glm(family)?.prepare(columns, units, privacy)?),
         })
     }
 
@@ -233,6 +217,7 @@ impl Ready {
             Ready::Glm(prepared) => prepared.events()?,
             Ready::Statistics(prepared) => prepared.events()?,
             Ready::Multinomial(prepared) => prepared.events()?,
+            Ready::Sparse(ready) => ready.events()?,
             Ready::Reference => Vec::new(),
         })
     }
@@ -245,6 +230,7 @@ impl Ready {
             Ready::Glm(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
             Ready::Statistics(prepared) => prepared.fit(data, rng)?.into(),
             Ready::Multinomial(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
+            Ready::Sparse(ready) => ready.fit(model, data, rng, progress)?,
             Ready::Reference => {
                 let ridge = model.ridge.unwrap_or(0.0);
                 match model.family.one_predictor() {
@@ -256,81 +242,4 @@ impl Ready {
             }
         })
     }
-}
-
-impl From<Fit> for Estimates {
-    fn from(fit: Fit) -> Self {
-        // Every interval is as many standard errors wide.
-        let half_width = fit.intervals.iter().flatten().find(|i| i.standard_error > 0.0);
-        let half_width = half_width.map_or(0.0, |i| (i.high - i.low) / (2.0 * i.standard_error));
-        Self {
-            blocks: vec![fit.coefficients],
-            spread: fit.covariance.map(|covariance| (covariance, half_width)),
-            certificate: fit.certificate,
-        }
-    }
-}
-
-impl From<MultinomialFit> for Estimates {
-    fn from(fit: MultinomialFit) -> Self {
-        Self { blocks: fit.coefficients, spread: None, certificate: fit.certificate }
-    }
-}
-
-impl Estimates {
-    /// The coefficients of the user's columns. `log_unit` is the logarithm of the unit in which exposures were measured: it
-    /// moves from the intercept to the exposures.
-    pub fn in_user_units(
-        &self,
-        model: &Model,
-        names: &[String],
-        units: &UserUnits,
-        log_unit: f64,
-    ) -> Vec<Coefficient> {
-        let constants = usize::from(model.intercept);
-        let classes = model.classes();
-        let errors = self.standard_errors(units, constants > 0);
-        let mut all = Vec::new();
-        for (k, block) in self.blocks.iter().enumerate() {
-            let stored = block.get(constants..).unwrap_or_default();
-            let intercept = block.first().copied().filter(|_| constants > 0);
-            let (slopes, intercept) = units.coefficients(stored, intercept);
-            let estimates = intercept.map(|b| b - log_unit).into_iter().chain(slopes);
-            let labels =
-                (constants > 0).then_some(INTERCEPT).into_iter().chain(names.iter().map(String::as_str));
-            for (j, (name, estimate)) in labels.zip(estimates).enumerate() {
-                let name = match model.family {
-                    Family::Multinomial => coefficient_of_class(&classes, k + 1, name),
-                    _ => name.to_owned(),
-                };
-                let spread = errors.as_ref().and_then(|(errors, half_width)| {
-                    let error = *errors.get(j)?;
-                    Some((error, [estimate - half_width * error, estimate + half_width * error]))
-                });
-                all.push(Coefficient { name, estimate, spread });
-            }
-        }
-        all
-    }
-
-    /// Standard errors in the user's units, the intercept first, and an interval's half-width in standard errors.
-    fn standard_errors(&self, units: &UserUnits, with_intercept: bool) -> Option<(Vec<f64>, f64)> {
-        let (covariance, half_width) = self.spread.as_ref()?;
-        let size = units.scale.len() + usize::from(with_intercept);
-        // The map to the user's units wants the intercept last.
-        let from = |i: usize| if with_intercept { (i + 1) % size } else { i };
-        let entry = |i: usize, j: usize| covariance.get(from(i) * size + from(j)).copied();
-        let reordered: Option<Vec<f64>> = (0..size * size).map(|k| entry(k / size, k % size)).collect();
-        let user = units.covariance(&reordered?, with_intercept)?;
-        let mut errors: Vec<f64> = (0..size).map(|i| user[i * size + i].max(0.0).sqrt()).collect();
-        if with_intercept {
-            errors.rotate_right(1);
-        }
-        Some((errors, *half_width))
-    }
-}
-
-/// The name of a class's coefficient.
-pub fn coefficient_of_class(classes: &[String], class: usize, name: &str) -> String {
-    format!("{}:{name}", classes.get(class).map_or("", String::as_str))
 }

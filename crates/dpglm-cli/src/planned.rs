@@ -12,16 +12,22 @@ struct Document<'a> {
     certificate: &'a Certificate,
 }
 
-/// The planned events, with sensitivities in units of their own, and the promise they would carry.
+/// The planned events, with sensitivities in units of their own, and the promise they would carry, which may rest on an
+/// assumption.
 pub fn show(
     events: Vec<Event>,
     adjacency: Adjacency,
+    assumption: Option<&str>,
     privacy: Privacy,
     format: Format,
 ) -> Result<String, Failure> {
     let certificate = match privacy {
         Privacy::Budget(budget) if !events.is_empty() => {
-            Certificate::certified(adjacency, events, budget.delta())?
+            let certificate = Certificate::certified(adjacency, events, budget.delta())?;
+            match assumption {
+                Some(assumption) => certificate.assuming(assumption),
+                None => certificate,
+            }
         }
         _ => Certificate::without_promise(adjacency, events, "no noise would be added"),
     };
@@ -32,7 +38,7 @@ pub fn show(
         [] => String::new(),
         events => format!(
             "Planned releases, each in units of its own sensitivity:\n\n{}\n",
-            render::events(events)?
+            render::events(events, render::rounded)?
         ),
     };
     Ok(format!("{releases}{certificate}\nThis is a plan: no cell was read and nothing was spent.\n"))

@@ -13,6 +13,11 @@ pub fn plain(value: f64) -> String {
     if value == 0.0 || (1e-3..1e6).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
 }
 
+/// A number to six digits, the nearest: to be read, not to be used.
+pub fn rounded(value: f64) -> String {
+    plain(format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value))
+}
+
 /// A positive number to six digits, rounded up: a larger epsilon, delta or noise is the safe side.
 pub fn rounded_up(value: f64) -> String {
     let nearest = format!("{value:.*e}", DIGITS - 1);
@@ -60,15 +65,15 @@ pub fn guarantee(epsilon: &str, delta: &str) -> String {
     }
 }
 
-/// The events, one line each, with all digits of their numbers.
-pub fn events(events: &[Event]) -> Result<String, Failure> {
+/// The events, one line each, with their numbers in these words.
+pub fn events(events: &[Event], number: fn(f64) -> String) -> Result<String, Failure> {
     let mut rows = vec![["release", "mechanism", "noise", "count"].map(String::from).to_vec()];
     for event in events {
         // Read from the event's own JSON, so that a new kind of noise needs no code here.
         let fields = serde_json::to_value(event).map_err(unprintable)?;
         let noise: Vec<String> = ["sensitivity", "sigma", "scale", "epsilon", "delta", "rho"]
             .iter()
-            .filter_map(|name| Some(format!("{name} {}", plain(fields.get(name)?.as_f64()?))))
+            .filter_map(|name| Some(format!("{name} {}", number(fields.get(name)?.as_f64()?))))
             .collect();
         rows.push(vec![
             event.release().to_string(),
@@ -119,5 +124,7 @@ mod tests {
         assert_eq!(rounded_up(37.702_614_9), "37.7027");
         assert_eq!(rounded_up(9.999_999_9), "10");
         assert_eq!(rounded_up(0.0), "0");
+        assert_eq!(rounded(37.702_614_9), "37.7026");
+        assert_eq!(rounded(-1_234_567.0), "-1.23457e6");
     }
 }

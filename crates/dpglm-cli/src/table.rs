@@ -63,6 +63,19 @@ impl Columns {
         }
     }
 
+    /// Reads the features of a public table of the same kind. It may lack target, exposure and unit.
+    pub fn read_features(&self, path: &Path, known: &Known) -> Result<Encoded, Failure> {
+        let options = ReadOptions { needs_target: false, strict: self.strict, ..ReadOptions::default() };
+        Ok(match known {
+            Known::Schema(schema) => read_table(path, schema, &options)?,
+            Known::Wide(wide) => {
+                let mut features = Wide { response: Response::None, ..wide.clone() };
+                (features.bounds.target, features.bounds.binary) = (None, false);
+                read_wide(path, &features, &options)?
+            }
+        })
+    }
+
     /// Reads a table. What the public rule changed is told on the error stream, to the curator.
     pub fn read(&self, path: &Path, known: &Known, constant_column: bool) -> Result<Encoded, Failure> {
         let options = ReadOptions {
@@ -140,6 +153,19 @@ impl Known {
                 None => None,
             },
         })
+    }
+
+    /// The largest size of a stored feature that the declared bounds allow.
+    pub fn largest_entry(&self) -> Result<f64, Failure> {
+        match self {
+            Known::Schema(schema) => {
+                let sizes =
+                    schema.encoded()?.0.into_iter().map(|c| c.scaling.lower.abs().max(c.scaling.upper.abs()));
+                Ok(sizes.fold(0.0, f64::max))
+            }
+            // Scaled to [-1, 1].
+            Known::Wide(_) => Ok(1.0),
+        }
     }
 
     /// Whether the model has an intercept.

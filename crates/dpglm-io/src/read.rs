@@ -329,10 +329,18 @@ pub(crate) enum Looks {
     Truth,
 }
 
-/// The columns of a file and the types of its first rows.
-pub(crate) fn glimpse(path: &Path) -> Result<Vec<Glimpse>> {
+/// The columns of a file and the types of its first rows. Those of a text file without a header are called c1, c2, ...
+pub(crate) fn glimpse(path: &Path, has_header: bool) -> Result<Vec<Glimpse>> {
     match sniff(path)? {
-        Format::Csv => csv::Table::open(path, &csv::Dialect::of(path, None, None), None)?.glimpse(),
+        Format::Csv => {
+            csv::Table::open_undeclared(path, &csv::Dialect::of(path, None, None), has_header)?.glimpse()
+        }
+        Format::Parquet if !has_header => Err(Error::file(
+            path,
+            Place::Whole,
+            "a Parquet file names its columns",
+            "draft its schema without saying that it has no header",
+        )),
         Format::Parquet => Ok(parquet::Table::open(path)?.glimpse()),
         Format::Npy | Format::Npz | Format::Libsvm => Err(Error::file(
             path,

@@ -136,7 +136,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         Some(_) => (plain(epsilon), rounded_up(delta)),
         None => (rounded_up(epsilon), plain(delta)),
     };
-    let mut output = render::events(&events)? + "\n";
+    let mut output = render::events(&events, plain)? + "\n";
     let mut answer = vec![
         vec!["epsilon".to_string(), epsilon_shown.clone()],
         vec!["delta".to_string(), delta_shown.clone()],

@@ -232,7 +232,7 @@ fn show(answer: &Answer, calibrated: &[Event], spent: &[Event], cost: Guarantee)
         Answer::Scaled { factor } => {
             let factor = rounded_up(*factor);
             let advice = format!("Multiply the template's noise by {factor}");
-            (render::events(calibrated)? + "\n", advice, vec![vec!["factor".to_string(), factor]])
+            (render::events(calibrated, plain)? + "\n", advice, vec![vec!["factor".to_string(), factor]])
         }
     };
     let (epsilon, delta) = (rounded_up(cost.epsilon), plain(cost.delta));

@@ -1,22 +1,22 @@
 //! `dpglm fit`: from a table and a budget to a model that can be published.
 
-use crate::artefact::{Artefact, FIT, FitDocument, Named, TargetDocument};
+mod data;
+mod sparse;
+
+use crate::artefact::{self, Artefact, FIT, FitDocument, Named, TargetDocument};
 use crate::failure::Failure;
-use crate::model::{Family, Method, Model, Ready};
+use crate::model::{Estimates, Family, Method, Model};
 use crate::progress::tell;
 use crate::table::{self, Columns, Known};
 use crate::{Format, budget, flags, planned};
 use clap::Args;
 use dpglm::central::Privacy;
-use dpglm::data::Dataset;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Adjacency;
-use dpglm_io::schema::Kind;
-use dpglm_io::{Bounds, Encoded, Response, Schema, Wide};
+use dpglm_io::{Bounds, Response, Wide};
 use std::path::{Path, PathBuf};
 
-/// Room that is asked for before the budget is spent.
-pub const ARTEFACT_SIZE: usize = 1 << 20;
+pub use sparse::warn_of_few_rows;
 
 /// Fit a private generalized linear model: linear, logistic, Poisson or multinomial.
 ///
@@ -54,9 +54,9 @@ pub struct Arguments {
     /// What kind of response it is [default: by the target's kind]
     #[arg(long, value_enum, value_name = "NAME", help_heading = "Model")]
     family: Option<Family>,
-    /// How to fit it
-    #[arg(long, value_enum, value_name = "NAME", default_value = "gradient", help_heading = "Model")]
-    method: Method,
+    /// How to fit it; `dpglm methods` explains each [default: gradient; with --sparsity select-refine]
+    #[arg(long, value_enum, value_name = "NAME", help_heading = "Model")]
+    method: Option<Method>,
     /// No intercept: the prediction is zero where all columns are
     #[arg(long, help_heading = "Model")]
     no_intercept: bool,
@@ -72,6 +72,9 @@ pub struct Arguments {
     #[arg(long, value_name = "R", value_parser = flags::number, allow_negative_numbers = true)]
     #[arg(help_heading = "Model")]
     radius: Option<f64>,
+
+    #[command(flatten)]
+    sparse: sparse::SparseArguments,
 
     #[command(flatten)]
     budget: budget::Granted,
@@ -93,20 +96,23 @@ Examples:
     dpglm fit adult.csv.xz --schema schema.toml --epsilon 1 --delta 1e-6 --intervals 0.95 --output fit.json
   NumPy arrays with one pair of bounds for all features:
     dpglm fit --design X.npy --response y.npy --binary --feature-bounds=-1,1 --epsilon 0.5 --delta 1e-6
+  A thousand columns of which ten matter:
+    dpglm fit wide.csv --feature-bounds=-1,1 --binary --sparsity 10 --epsilon 1 --delta 1e-6
   What would a fit cost? No file is needed:
     dpglm fit --dry-run --rows 40000 --columns 10 --binary --feature-bounds=-1,1 --epsilon 0.5 --delta 1e-6";
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let known = arguments.known()?;
-    let model = arguments.model(&known)?;
+    let mut model = arguments.model(&known)?;
     model.validate()?;
-    let privacy = arguments.privacy()?;
+    model.sparse.public_features = arguments.sparse.public_features(&arguments.columns, &known)?;
+    let privacy = arguments.privacy(model.method)?;
     if arguments.dry_run {
         return dry_run(arguments, &known, &model, privacy, format);
     }
     let path = arguments.path()?;
     if let Some(output) = &arguments.output {
-        dpglm_io::check_writable(output, ARTEFACT_SIZE)?;
+        dpglm_io::check_writable(output, artefact::SIZE)?;
     }
     let table = arguments.columns.read(path, &known, true)?;
     let schema = known.schema_of(path, &table)?;
@@ -115,7 +121,8 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let Some(target) = table.target.as_ref().map(TargetDocument::from) else {
         return Err(Failure::Failed(format!("{}: there is no target to explain", path.display())));
     };
-    let (data, log_unit) = dataset(table, &schema, &model)?;
+    model.sparse.require_same_columns(&names)?;
+    let (data, log_unit) = data::dataset(table, &schema, &model)?;
     let n = data.units();
     if n < 2 {
         let what = schema.unit().map_or_else(|| "row".to_owned(), |unit| format!("unit in column `{unit}`"));
@@ -125,14 +132,18 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         )));
     }
     budget::warn_of_large_delta(privacy, n);
+    warn_of_few_rows(model.sparse.sparsity, n);
 
     let ready = model.prepare(data.design().columns(), n, privacy)?;
-    let mut rng = match ready {
+    let mut rng = match model.method.is_private() {
+        true => arguments.budget.source()?,
         // No noise is drawn.
-        Ready::Reference => RandomSource::insecure_seeded(0),
-        _ => arguments.budget.source()?,
+        false => RandomSource::insecure_seeded(0),
     };
     let estimates = ready.fit(&model, &data, &mut rng)?;
+    if model.method == Method::Reference {
+        note_separation(&model, &estimates, &names);
+    }
     let coefficients = estimates.in_user_units(&model, &names, &units, log_unit);
     if coefficients.iter().any(|c| !c.estimate.is_finite()) {
         return Err(Failure::Failed(
@@ -148,10 +159,14 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         n,
         unit: schema.unit().map(str::to_owned),
         target,
+        support: estimates.chosen(model.intercept, &names),
         columns: names,
         intercept: model.intercept,
         ridge: model.ridge,
         radius: model.radius,
+        sparsity: model.sparse.sparsity,
+        row_norm: model.sparse.row_norm,
+        l1_radius: model.sparse.l1_radius,
         coefficients: named.estimates,
         standard_errors: named.standard_errors,
         level: model.level,
@@ -159,19 +174,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         certificate: estimates.certificate,
         encoding: schema,
     }));
-    release(&artefact, arguments.output.as_deref(), format)
-}
-
-/// Writes the artefact where it was asked for, then gives what is printed.
-pub fn release(artefact: &Artefact, output: Option<&Path>, format: Format) -> Result<String, Failure> {
-    let json = artefact.json()?;
-    if let Some(path) = output {
-        dpglm_io::write_atomically(path, json.as_bytes())?;
-    }
-    Ok(match format {
-        Format::Json => json,
-        Format::Table => format!("{}\n{}\n", artefact.table(), artefact.certificate()),
-    })
+    artefact::release(&artefact, arguments.output.as_deref(), format)
 }
 
 fn dry_run(
@@ -184,37 +187,32 @@ fn dry_run(
     let file = arguments.file.as_deref().or(arguments.design.as_deref());
     let (rows, columns) = known.shape(file, arguments.rows, arguments.columns.columns)?;
     budget::warn_of_large_delta(privacy, rows);
+    warn_of_few_rows(model.sparse.sparsity, rows);
     let ready = model.prepare(columns + usize::from(model.intercept), rows, privacy)?;
     let adjacency = match known {
         Known::Schema(schema) => schema.unit().map(|unit| Adjacency::ReplaceUnit(unit.to_owned())),
         Known::Wide(_) => None,
     };
-    planned::show(ready.events()?, adjacency.unwrap_or(Adjacency::ReplaceRow), privacy, format)
+    let adjacency = adjacency.unwrap_or(Adjacency::ReplaceRow);
+    planned::show(ready.events()?, adjacency, model.assumption(), privacy, format)
 }
 
-/// The data set a model is fitted to, and the logarithm of the unit in which its exposures are measured.
-fn dataset(table: Encoded, schema: &Schema, model: &Model) -> Result<(Dataset, f64), Failure> {
-    let mut data = Dataset::new(table.design, table.response)?;
-    if let Some(weights) = table.weights {
-        data = data.with_weights(weights)?;
+/// Beyond this size a coefficient of a column scaled to [-1, 1] is hardly one that the data determine.
+const SEPARATED: f64 = 15.0;
+
+/// The optimum of separated classes is at infinity; the search ends somewhere on the way.
+fn note_separation(model: &Model, estimates: &Estimates, names: &[String]) {
+    if !matches!(model.family, Family::Logistic | Family::Multinomial) {
+        return;
     }
-    if let Some(units) = table.units {
-        data = data.with_units(units.of_row, units.count, schema.unit().unwrap_or("unit"))?;
+    if let Some((name, size)) = estimates.largest(model.intercept, names)
+        && size > SEPARATED
+    {
+        tell(&format!(
+            "note: the coefficient of `{name}` is beyond {SEPARATED} for the column scaled to [-1, 1]: the data may separate \
+             this column's levels; its optimum is at infinity. A --ridge makes it finite"
+        ));
     }
-    let mut log_unit = 0.0;
-    if let Some(mut exposures) = table.exposure {
-        let declared = schema.exposure().and_then(|name| schema.column(name)).map(|column| &column.kind);
-        let (fill, largest) = match declared {
-            Some(Kind::Real(numeric) | Kind::Count(numeric)) => (numeric.fill, numeric.bounds.upper()),
-            _ => (1.0, 1.0),
-        };
-        // Only an intercept can take up a change of the exposures' unit.
-        let unit = if model.intercept { largest } else { 1.0 };
-        exposures.iter_mut().for_each(|e| *e /= unit);
-        data = data.with_exposures(&exposures, fill / unit)?;
-        log_unit = unit.ln();
-    }
-    Ok((data, log_unit))
 }
 
 impl Arguments {
@@ -281,23 +279,31 @@ impl Arguments {
                 family.name()
             )));
         }
+        let method = self.method.unwrap_or(Method::default_for(self.sparse.sparsity));
+        if let Known::Schema(schema) = known {
+            sparse::require_plain(method, schema)?;
+        }
         Ok(Model {
             family,
-            method: self.method,
+            method,
             domain,
             intercept: known.intercept(),
             ridge: self.ridge,
             radius: self.radius,
             level: self.intervals,
+            sparse: self.sparse.options(known)?,
         })
     }
 
-    fn privacy(&self) -> Result<Privacy, Failure> {
-        if self.method != Method::Reference {
+    fn privacy(&self, method: Method) -> Result<Privacy, Failure> {
+        if method.is_private() {
             return self.budget.privacy();
         }
         if self.budget.is_given() {
-            tell("note: --method reference adds no noise, so the budget is not used and nothing is promised");
+            tell(&format!(
+                "note: --method {} adds no noise, so the budget is not used and nothing is promised",
+                method.name()
+            ));
         }
         Ok(Privacy::None)
     }

@@ -1,16 +1,16 @@
 //! `dpglm mean`: the means of a table's columns.
 
-use crate::artefact::{Artefact, MEAN, MeanDocument, Named};
-use crate::commands::fit::{ARTEFACT_SIZE, release};
+use crate::artefact::{self, Artefact, MEAN, MeanDocument, Named};
+use crate::commands::fit::warn_of_few_rows;
 use crate::failure::Failure;
+use crate::means::{MeanMethod, Means};
 use crate::model::Coefficient;
-use crate::table::{Columns, Known};
+use crate::table::{self, Columns, Known};
 use crate::{Format, budget, flags, planned};
 use clap::Args;
-use dpglm::central::PrivateMean;
 use dpglm::privacy::Adjacency;
-use dpglm_io::Wide;
 use dpglm_io::schema::Missing;
+use dpglm_io::{EncodedColumn, Scaling, Wide};
 use std::path::PathBuf;
 
 /// The private means of a table's columns; of a category, the share of each level but the reference.
@@ -28,6 +28,16 @@ pub struct Arguments {
     /// Also give standard errors and confidence intervals of this level (0.95), paid from the same budget
     #[arg(long, value_name = "LEVEL", value_parser = flags::number, allow_negative_numbers = true)]
     intervals: Option<f64>,
+    /// At most S means differ from zero: choose those columns privately and take their means only
+    #[arg(long, value_name = "S", value_parser = flags::sparsity, allow_negative_numbers = true)]
+    sparsity: Option<usize>,
+    /// How to take them; `dpglm methods` explains each
+    #[arg(long, value_enum, value_name = "NAME", default_value_t = MeanMethod::Localise)]
+    method: MeanMethod,
+    /// Public bounds on the standard deviations of the columns, for --method karwa-vadhan [default: from the columns' own
+    /// bounds]
+    #[arg(long, value_name = "LOW,HIGH", value_parser = table::bounds, allow_hyphen_values = true)]
+    deviations: Option<(f64, f64)>,
 
     #[command(flatten)]
     budget: budget::Granted,
@@ -47,10 +57,21 @@ const EXAMPLES: &str = "\
 Examples:
   Twenty numeric columns, each known to lie in [-50, 50]:
     dpglm mean table.npy --feature-bounds=-50,50 --epsilon 0.5 --delta 1e-6 --intervals 0.95
+  A thousand columns, all but ten of which have mean zero:
+    dpglm mean changes.npy --feature-bounds=-5,5 --sparsity 10 --epsilon 1 --delta 1e-6
   A table under a schema:
     dpglm mean people.csv --schema schema.toml --epsilon 0.5 --delta 1e-6";
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
+    let means = Means {
+        method: arguments.method,
+        level: arguments.intervals,
+        sparsity: arguments.sparsity,
+        deviations: arguments.deviations,
+    };
+    means.validate()?;
+    // Columns that are not centred keep their zero, the mean of those that are not chosen.
+    let centred = means.sparsity.is_none();
     let known = match arguments.columns.known()? {
         Known::Schema(schema) => {
             if let Some(unit) = schema.unit() {
@@ -64,43 +85,39 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
                     "a mean counts every row, but the schema says missing = \"drop\": write missing = \"fill\"".into(),
                 ));
             }
-            Known::Schema(schema.with_target(None)?.with_intercept(true))
+            Known::Schema(schema.with_target(None)?.with_intercept(centred))
         }
-        Known::Wide(wide) => Known::Wide(Wide { intercept: true, ..wide }),
+        Known::Wide(wide) => Known::Wide(Wide { intercept: centred, ..wide }),
     };
     let privacy = arguments.budget.privacy()?;
-    let level = arguments.intervals;
-    let model = |ranges: Vec<(f64, f64)>| {
-        let model = PrivateMean::new(ranges)?;
-        match level {
-            Some(level) => model.intervals(level),
-            None => Ok(model),
-        }
-    };
     let path = match &arguments.file {
         Some(path) if !arguments.dry_run => path,
         file => {
             let (rows, columns) = known.shape(file.as_deref(), arguments.rows, arguments.columns.columns)?;
             budget::warn_of_large_delta(privacy, rows);
+            warn_of_few_rows(means.sparsity, rows);
             // The noise does not depend on the ranges.
-            let events = model(vec![(-1.0, 1.0); columns])?.prepare(rows, privacy)?.events()?;
-            return planned::show(events, Adjacency::ReplaceRow, privacy, format);
+            let events = means.estimator(&placeholders(columns))?.events(columns, rows, privacy)?;
+            return planned::show(events, Adjacency::ReplaceRow, None, privacy, format);
         }
     };
     if let Some(output) = &arguments.output {
-        dpglm_io::check_writable(output, ARTEFACT_SIZE)?;
+        dpglm_io::check_writable(output, artefact::SIZE)?;
     }
     let table = arguments.columns.read(path, &known, false)?;
     let n = table.rows();
     budget::warn_of_large_delta(privacy, n);
-    let ranges = table.columns.iter().map(|c| (c.scaling.lower, c.scaling.upper)).collect();
-    let fit = model(ranges)?.fit(&table.design, privacy, &mut arguments.budget.source()?)?;
+    warn_of_few_rows(means.sparsity, n);
+    let estimator = means.estimator(&table.columns)?;
+    let (fit, support) = estimator.fit(&table.design, privacy, &mut arguments.budget.source()?)?;
+    let all = || table.columns.iter().map(|column| column.name.clone());
+    let places = support.clone().unwrap_or_else(|| (0..table.columns.len()).collect());
     // Back from stored to the user's units.
-    let means: Vec<Coefficient> = table
-        .columns
+    let estimates: Vec<Coefficient> = places
         .iter()
         .enumerate()
-        .map(|(j, column)| {
+        .map(|(j, &place)| {
+            let column = &table.columns[place];
             let (center, unit) = (column.scaling.center, column.scaling.half_width);
             let user = |stored: f64| center + unit * stored;
             let spread = fit.intervals.as_ref().and_then(|all| {
@@ -110,16 +127,25 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
             Coefficient { name: column.name.clone(), estimate: user(fit.means[j]), spread }
         })
         .collect();
-    let named = Named::new(&means)?;
+    let named = Named::new(&estimates)?;
     let artefact = Artefact::Mean(Box::new(MeanDocument {
         schema: MEAN.into(),
         n,
-        columns: means.iter().map(|mean| mean.name.clone()).collect(),
+        columns: all().collect(),
+        method: (means.method != MeanMethod::Localise).then_some(means.method),
+        sparsity: means.sparsity,
+        support: support.map(|_| estimates.iter().map(|mean| mean.name.clone()).collect()),
         means: named.estimates,
         standard_errors: named.standard_errors,
-        level,
+        level: means.level,
         intervals: named.intervals,
         certificate: fit.certificate,
     }));
-    release(&artefact, arguments.output.as_deref(), format)
+    artefact::release(&artefact, arguments.output.as_deref(), format)
+}
+
+/// Columns for a plan, which depends on their number alone.
+fn placeholders(columns: usize) -> Vec<EncodedColumn> {
+    let scaling = Scaling { lower: -1.0, ..Scaling::INDICATOR };
+    (0..columns).map(|j| EncodedColumn { name: format!("x{j}"), scaling, category: None }).collect()
 }

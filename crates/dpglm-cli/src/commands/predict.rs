@@ -3,17 +3,21 @@
 use crate::artefact::{self, Artefact, Block, FitDocument};
 use crate::failure::Failure;
 use crate::model::Family;
+use crate::progress::tell;
 use crate::{Format, render};
 use clap::Args;
 use dpglm::families::multinomial::probabilities;
 use dpglm::kernels;
-use dpglm_io::{Encoded, ReadOptions, Schema, UserUnits, Wide, read_table, read_wide, schema::Kind, shape};
+use dpglm_io::schema::Kind;
+use dpglm_io::{Encoded, ReadOptions, Schema, Shape, UserUnits, Wide, read_table, read_wide, shape};
 use serde::Serialize;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Predict for the rows of a new table: the mean response, or the probability of each level.
 ///
-/// The table has the columns that the model was fitted to; target, exposure and unit may be missing. The model may be
+/// The table has the columns that the model was fitted to; target, exposure and unit may be missing, and other columns are
+/// ignored. The model may be
 /// published; what it says about a row is about that row, so predictions are as private as the table they are made for.
 #[derive(Args)]
 pub struct Arguments {
@@ -67,8 +71,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
 /// Reads a table as the model's own was read.
 fn read(path: &Path, schema: &Schema) -> Result<Encoded, Failure> {
     let options = ReadOptions { needs_target: false, ..ReadOptions::default() };
-    let header = shape(path, None, &options)?;
-    let Some(names) = header.columns else {
+    let Some(mut names) = shape(path, Some(schema), &options)?.columns else {
         // A LIBSVM file: all features have the same bounds.
         let features: Vec<_> = schema.columns().iter().filter(|c| schema.target() != Some(&c.name)).collect();
         let Some(Kind::Real(numeric)) = features.first().map(|c| &c.kind) else {
@@ -85,12 +88,34 @@ fn read(path: &Path, schema: &Schema) -> Result<Encoded, Failure> {
         };
         return Ok(read_wide(path, &wide, &options)?);
     };
-    // A numeric text file without a header line: its columns are called x0, x1, ...
-    let has_no_header = shape(path, Some(schema), &options)?.columns.as_ref() != Some(&names);
-    if has_no_header && names.first().is_some_and(|name| schema.column(name).is_some()) {
-        return Ok(read_table(path, &schema.clone().with_names(Some(names))?, &options)?);
+    let declared: HashSet<&str> =
+        schema.columns().iter().map(|c| c.name.as_str()).chain(schema.unit()).collect();
+    let mut schema = schema.clone();
+    if !names.iter().any(|name| declared.contains(name.as_str()))
+        && let Ok(Shape { columns: Some(numbered), .. }) = shape(path, None, &options)
+        && numbered.first().is_some_and(|name| declared.contains(name.as_str()))
+    {
+        // A numeric text file without a header line: its columns are called x0, x1, ...
+        schema = schema.with_names(Some(numbered.clone()))?;
+        names = numbered;
     }
-    Ok(read_table(path, schema, &options)?)
+    let table = read_table(path, &schema, &options)?;
+    let unknown: Vec<String> = (1..)
+        .zip(&names)
+        .filter(|(_, name)| !declared.contains(name.as_str()))
+        .map(|(i, _): (usize, _)| i.to_string())
+        .collect();
+    if !unknown.is_empty() {
+        // By number: what stands in an unknown file's first line may be somebody's cell.
+        tell(&format!(
+            "note: {}: {} of its {} columns are not the model's and are ignored (number {})",
+            path.display(),
+            unknown.len(),
+            names.len(),
+            unknown.join(", ")
+        ));
+    }
+    Ok(table)
 }
 
 /// One vector of linear predictors for each block of coefficients.

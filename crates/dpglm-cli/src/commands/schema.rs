@@ -25,6 +25,10 @@ struct Init {
     /// The table: CSV (also .gz, .xz, .bz2) or Parquet
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// The text file has no header line: its columns are called c1, c2, ... in the draft. Without this, a first line that may be
+    /// somebody's row is refused
+    #[arg(long)]
+    no_header: bool,
     /// Write the draft to a file
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -32,7 +36,7 @@ struct Init {
 
 pub fn run(arguments: &Arguments) -> Result<String, Failure> {
     let Action::Init(init) = &arguments.action;
-    let draft = dpglm_io::draft(&init.file)?;
+    let draft = dpglm_io::draft(&init.file, !init.no_header)?;
     let Some(output) = &init.output else { return Ok(draft) };
     if output.exists() {
         return Err(Failure::Failed(format!(

@@ -23,7 +23,8 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let certificate = artefact.certificate();
     let mut output = format!("{}\n{certificate}\n", artefact.table());
     if !certificate.events().is_empty() {
-        output += &format!("\nWhat was released:\n\n{}", render::events(certificate.events())?);
+        output +=
+            &format!("\nWhat was released:\n\n{}", render::events(certificate.events(), render::rounded)?);
     }
     for (heading, lines) in
         [("Enforced:", certificate.enforced()), ("Provided that:", certificate.conditions())]

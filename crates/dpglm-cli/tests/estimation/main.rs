@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod estimates;
+mod interrupted;
 mod outputs;
+mod sparse;
 mod support;
 mod wrong_input;
 

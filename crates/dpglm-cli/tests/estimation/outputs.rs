@@ -84,6 +84,53 @@ fn predictions_are_those_of_the_coefficients() {
 }
 
 #[test]
+fn columns_that_a_model_does_not_know_are_ignored() {
+    let folder = people(2_000);
+    assert_eq!(folder.run(FIT).code, 0);
+    let rows = ["id,age,work,sex,years,visits,choice", "p1,50,self,m,2,3,bus"];
+    folder.write("new.csv", rows.join("\n") + "\n");
+    folder.write("wider.csv", format!("{},town\n{},Ulm\n", rows[0], rows[1]));
+    let (plain, wider) = (folder.run("predict fit.json new.csv"), folder.run("predict fit.json wider.csv"));
+    assert_eq!((wider.code, &wider.stdout), (0, &plain.stdout), "{}", wider.stderr);
+    assert_eq!(plain.stderr, "");
+    assert!(wider.stderr.contains("1 of its 8 columns are not the model's and are ignored (number 8)"));
+    folder.write("fewer.csv", "id,age\np1,50\n");
+    folder.refuses("predict fit.json fewer.csv", 1, &["`work`", "missing here"]);
+}
+
+/// A plan is read by people: six digits are enough.
+#[test]
+fn tables_of_releases_have_six_digits() {
+    let folder = arrays(2_000);
+    let command = format!("{LOGISTIC} --epsilon 1 --delta 1e-5");
+    assert_eq!(folder.run(&format!("{command} --output fit.json")).code, 0);
+    for table in [folder.run(&format!("{command} --dry-run")).stdout, folder.run("show fit.json").stdout] {
+        let numbers = table.split([' ', ',', '\n']).filter(|word| word.parse::<f64>().is_ok());
+        for number in numbers {
+            let mantissa = number.split('e').next().unwrap().replace(['.', '-'], "");
+            assert!(mantissa.trim_start_matches('0').len() <= 6, "{number} in {table}");
+        }
+    }
+}
+
+/// The classes are told apart by one column but for one row: the optimum is far out, and the curator is told so.
+#[test]
+fn separated_classes_are_noted() {
+    let rows: String = (0..400).map(|i| format!("{},{}\n", i % 20, u8::from(i % 20 >= 10))).collect();
+    let folder = Folder::new();
+    folder.write("t.csv", format!("a,y\n{rows}9,1\n"));
+    let fit = "fit t.csv --feature-bounds=0,19 --binary --method reference";
+    let ran = folder.run(fit);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("`a`") && ran.stderr.contains("its optimum is at infinity"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(folder.run(&format!("{fit} --ridge 0.1")).stderr, "");
+}
+
+#[test]
 fn predictions_for_files_without_names() {
     let folder = arrays(2_000);
     assert_eq!(folder.run(&format!("{LOGISTIC} --epsilon 1 --delta 1e-5 --output fit.json")).code, 0);

@@ -63,9 +63,13 @@ impl Folder {
 }
 
 pub fn run_in(folder: &Path, arguments: &str) -> Ran {
+    run_words(folder, arguments.split_whitespace())
+}
+
+/// Runs `dpglm` with arguments that may hold spaces.
+pub fn run_words<'a>(folder: &Path, arguments: impl Iterator<Item = &'a str>) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dpglm"));
-    let Output { status, stdout, stderr } =
-        command.current_dir(folder).args(arguments.split_whitespace()).output().unwrap();
+    let Output { status, stdout, stderr } = command.current_dir(folder).args(arguments).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Ran { code: status.code().unwrap(), stdout: text(stdout), stderr: text(stderr) }
 }

@@ -23,7 +23,7 @@ fn missing_column() {
     folder.write("schema.toml", format!("{PEOPLE}height = {{ kind = \"real\", bounds = [0, 3] }}\n"));
     folder.refuses(PEOPLE_FIT, 1, &["people.csv", "`height`", "missing here"]);
     folder.write("schema.toml", PEOPLE.replace("choice = { kind = \"ignore\" }\n", ""));
-    folder.refuses(PEOPLE_FIT, 1, &["does not declare `choice`", "ignore"]);
+    folder.refuses(PEOPLE_FIT, 1, &["does not declare 1 of the file's 8 columns (number 8)", "ignore"]);
     numeric(ROWS).refuses(&format!("{NUMERIC} --target z"), 1, &["no column `z`", "`a`, `b`, `y`"]);
 }
 
@@ -189,6 +189,28 @@ fn truncated_parquet() {
     );
 }
 
+/// The first line of such a file is somebody's row: neither a draft nor a message may hold a cell of it.
+#[test]
+fn a_first_line_that_is_a_row_is_never_shown() {
+    let folder = people(20);
+    let text = std::fs::read_to_string(folder.path("people.csv")).unwrap();
+    folder.write("people.csv", text.split_once('\n').unwrap().1);
+    let row: Vec<&str> = text.lines().nth(1).unwrap().split(',').filter(|cell| cell.len() > 2).collect();
+    for (command, words) in [
+        ("schema init people.csv", vec!["line 1", "somebody's row", "--no-header"]),
+        (PEOPLE_FIT, vec!["8 of the file's 8 columns", "`age`", "names = [...]"]),
+        (&format!("fit people.csv --feature-bounds=0,1 --binary {BUDGET}"), vec!["line 1", "somebody's row"]),
+    ] {
+        folder.refuses(command, 1, &words);
+        let said = folder.run(command).stderr;
+        assert!(row.iter().all(|cell| !said.contains(cell)), "{command}: {said}");
+    }
+    let draft = folder.run("schema init people.csv --no-header");
+    assert_eq!(draft.code, 0, "{}", draft.stderr);
+    assert!(draft.stdout.contains("names = [\"c1\", \"c2\"") && draft.stdout.contains("c8 = {"));
+    assert!(row.iter().all(|cell| !draft.stdout.contains(cell)), "{}", draft.stdout);
+}
+
 #[test]
 fn budgets_that_promise_nothing() {
     let folder = arrays(20);
@@ -223,6 +245,7 @@ fn models_that_do_not_fit_together() {
         ("--family logistic", vec!["--family logistic", "--binary"]),
         ("--family multinomial", vec!["levels"]),
         ("--method statistics --intervals 0.95", vec!["--intervals", "--method statistics"]),
+        ("--method reference --intervals 0.95", vec!["--intervals", "--method gradient", "--epsilon inf"]),
         ("--method reference --radius 1", vec!["--radius", "--method reference"]),
         ("--method statistics --ridge 1", vec!["--ridge"]),
         ("--intervals 95", vec!["interval level", "from 0.5 to below 1", "got 95"]),

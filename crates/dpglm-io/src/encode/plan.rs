@@ -39,10 +39,15 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Matches a schema to a file's column names. Without `needs_target` the file may lack target, exposure and unit,
-    /// as a file to predict for does.
+    /// as a file to predict for does, and its undeclared columns are not read.
+    ///
+    /// Messages hold declared names only: the first line of a file without a header is somebody's row.
     pub fn new(schema: &Schema, path: &Path, names: &[String], needs_target: bool) -> Result<Self> {
-        let positions = positions(path, names)?;
-        refuse_undeclared(schema, path, names)?;
+        let unknown = undeclared_columns(schema, names);
+        let positions = positions(path, names, &unknown, needs_target)?;
+        if needs_target {
+            refuse_undeclared(schema, path, names, &unknown)?;
+        }
         let mut plan = Self { slots: Vec::new(), columns: Vec::new(), target: None };
         let mut absent = Vec::new();
         let mut categories = 0;
@@ -96,7 +101,7 @@ impl Plan {
                 None => {}
             }
         }
-        refuse_absent(path, names, &absent)?;
+        refuse_absent(path, names, &unknown, &absent)?;
         refuse_ambiguous(&plan.columns)?;
         // A text file gives its cells from left to right.
         plan.slots.sort_by_key(|slot| slot.position);
@@ -181,53 +186,101 @@ fn domain(kind: &Kind) -> Domain {
     }
 }
 
-fn positions<'n>(path: &Path, names: &'n [String]) -> Result<HashMap<&'n str, usize>> {
+fn positions<'n>(
+    path: &Path,
+    names: &'n [String],
+    undeclared: &[usize],
+    needs_target: bool,
+) -> Result<HashMap<&'n str, usize>> {
     let mut positions = HashMap::with_capacity(names.len());
     let mut twice = Vec::new();
     for (i, name) in names.iter().enumerate() {
-        if positions.insert(name.as_str(), i).is_some() {
-            twice.push(name);
+        if let Some(before) = positions.insert(name.as_str(), i) {
+            twice.push((before, i));
         }
     }
-    if twice.is_empty() {
-        return Ok(positions);
+    let is_declared = |i: usize| undeclared.binary_search(&i).is_err();
+    if let Some(&(_, i)) = twice.iter().find(|(_, i)| is_declared(*i)) {
+        return Err(Error::file(
+            path,
+            Place::Header,
+            format!("column name `{}` occurs more than once", names[i]),
+            "give every column a name of its own",
+        ));
     }
-    Err(Error::file(
-        path,
-        Place::Header,
-        format!("column name {} occurs more than once", list(&twice)),
-        "give every column a name of its own",
-    ))
+    match twice.first() {
+        Some((before, i)) if needs_target => Err(Error::file(
+            path,
+            Place::Header,
+            format!("columns {} and {} have one and the same name", before + 1, i + 1),
+            format!("give every column a name of its own; {WITHOUT_HEADER}"),
+        )),
+        _ => Ok(positions),
+    }
 }
 
-fn refuse_undeclared(schema: &Schema, path: &Path, names: &[String]) -> Result<()> {
+/// The positions of a file's columns that the schema does not declare, ascending.
+fn undeclared_columns(schema: &Schema, names: &[String]) -> Vec<usize> {
     let declared: HashSet<&str> =
         schema.columns.iter().map(|c| c.name.as_str()).chain(schema.unit()).collect();
-    let undeclared: Vec<&String> = names.iter().filter(|n| !declared.contains(n.as_str())).collect();
+    (0..names.len()).filter(|&i| !declared.contains(names[i].as_str())).collect()
+}
+
+/// What to do about a file whose first line is a row.
+const WITHOUT_HEADER: &str = "if the file has no header line, write names = [...] in the schema";
+
+fn refuse_undeclared(schema: &Schema, path: &Path, names: &[String], undeclared: &[usize]) -> Result<()> {
     if undeclared.is_empty() {
         return Ok(());
     }
+    let shown: Vec<String> = undeclared.iter().take(8).map(|i| (i + 1).to_string()).collect();
+    let more = if undeclared.len() > 8 { ", ..." } else { "" };
+    let mut problem = format!(
+        "the schema does not declare {} of the file's {} columns (number {}{more})",
+        undeclared.len(),
+        names.len(),
+        shown.join(", ")
+    );
+    let found: HashSet<&str> = names.iter().map(String::as_str).collect();
+    let missing: Vec<&str> = schema
+        .columns
+        .iter()
+        .filter(|c| c.kind != Kind::Ignore)
+        .map(|c| c.name.as_str())
+        .chain(schema.unit())
+        .filter(|name| !found.contains(name))
+        .collect();
+    if !missing.is_empty() {
+        problem.push_str(&format!(", and the declared {} is not among them", list(&missing)));
+    }
     Err(Error::file(
         path,
         Place::Header,
-        format!("the schema does not declare {}", list(&undeclared)),
+        problem,
         delimiter_hint(names).unwrap_or_else(|| {
-            "declare each under [columns] with its kind and public bounds or levels, or kind = \"ignore\""
-                .into()
+            format!(
+                "declare each under [columns] with its kind and public bounds or levels, or kind = \"ignore\"; \
+                 {WITHOUT_HEADER}"
+            )
         }),
     ))
 }
 
-fn refuse_absent(path: &Path, names: &[String], absent: &[&str]) -> Result<()> {
+fn refuse_absent(path: &Path, names: &[String], undeclared: &[usize], absent: &[&str]) -> Result<()> {
     if absent.is_empty() {
         return Ok(());
     }
+    let declared = names.len() - undeclared.len();
     Err(Error::file(
         path,
         Place::Header,
         format!("column {} is declared in the schema but missing here", list(absent)),
-        delimiter_hint(names)
-            .unwrap_or_else(|| format!("the file has {}; correct the schema or the file", list(names))),
+        delimiter_hint(names).unwrap_or_else(|| {
+            format!(
+                "{declared} of the file's {} columns are declared; correct the schema or the file; {WITHOUT_HEADER}",
+                names.len()
+            )
+        }),
     ))
 }
 

@@ -1,5 +1,6 @@
 //! Delimited text, row after row into the table: the file's text is never held.
 
+use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -60,13 +61,42 @@ impl Table {
         }
     }
 
-    /// Opens a numeric file: unless the caller says so, a first line of numbers and missing cells only is a row, any
-    /// other is the header.
+    /// Opens a file that no schema declares yet, to speak of its columns by name. A first line that may be somebody's
+    /// row is refused, for its cells are private.
+    pub fn open_undeclared(path: &Path, dialect: &Dialect, has_header: bool) -> Result<Self> {
+        let (reader, line) = first_line(path, dialect)?;
+        if !has_header {
+            let names = (1..=line.len()).map(|j| format!("c{j}")).collect();
+            return Ok(Self::new(path, dialect, reader, names, Some(line)));
+        }
+        if let Some(why) = may_be_a_row(&line) {
+            return Err(Error::file(
+                path,
+                Place::Line(1),
+                format!(
+                    "{why}, so this may be somebody's row and no header: its cells must not become names"
+                ),
+                "if the file has no header line, say so with --no-header; else give every column a name of its own",
+            ));
+        }
+        Ok(Self::new(path, dialect, reader, header(path, &line)?, None))
+    }
+
+    /// Opens a numeric file: unless the caller says so, a first line of numbers and missing cells only is a row, and one
+    /// without any number is the header. A mixture is refused: names are published, and it may be somebody's row.
     pub fn open_numeric(path: &Path, dialect: &Dialect, has_header: Option<bool>) -> Result<Self> {
         let (reader, line) = first_line(path, dialect)?;
         let numbers = line.iter().filter(|cell| !parse(cell.trim_ascii()).is_nan()).count();
         let missing = line.iter().filter(|cell| is_missing(cell.trim_ascii())).count();
-        if has_header.unwrap_or(numbers == 0 || numbers + missing < line.len()) {
+        if has_header.is_none() && numbers > 0 && numbers + missing < line.len() {
+            return Err(Error::file(
+                path,
+                Place::Line(1),
+                "some cells are numbers and some are not, so this may be a header or somebody's row",
+                "give every column a name that is no number, or put a header line above the rows",
+            ));
+        }
+        if has_header.unwrap_or(numbers == 0) {
             return Ok(Self::new(path, dialect, reader, header(path, &line)?, None));
         }
         Ok(Self::new(path, dialect, reader, unnamed(line.len()), Some(line)))
@@ -175,6 +205,24 @@ fn first_line(path: &Path, dialect: &Dialect) -> Result<(Reader<Box<dyn Read>>, 
         return Ok((reader, line));
     }
     Err(Error::file(path, Place::Whole, "the file is empty", "check that the export was complete"))
+}
+
+/// What in a first line looks like a row's cell. The cell itself is not repeated.
+fn may_be_a_row(line: &ByteRecord) -> Option<String> {
+    let mut seen = HashSet::with_capacity(line.len());
+    line.iter().enumerate().find_map(|(j, cell)| {
+        let cell = cell.trim_ascii();
+        let why = if cell.is_empty() {
+            "is empty"
+        } else if !parse(cell).is_nan() || is_missing(cell) {
+            "is a number or missing"
+        } else if !seen.insert(cell) {
+            "repeats another"
+        } else {
+            return None;
+        };
+        Some(format!("cell {} of the first line {why}", j + 1))
+    })
 }
 
 fn is_missing(text: &[u8]) -> bool {

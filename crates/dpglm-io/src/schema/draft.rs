@@ -24,20 +24,33 @@ const PREFACE: &str = "\
 
 /// Drafts a schema from a file's header and the types of its first rows. Blanks make it fail validation until they
 /// are filled in.
-pub fn draft(file: &Path) -> Result<String> {
+///
+/// A first line that may be somebody's row is refused: its cells would stand in the draft as names. For a text file
+/// that `has_header` says has no header, the columns are called c1, c2, ...
+pub fn draft(file: &Path, has_header: bool) -> Result<String> {
+    let columns = glimpse(file, has_header)?;
     let mut text = String::from(PREFACE);
     text.push_str(
         "\ntarget = \"\"           # the column to explain\nintercept = true\n\
-         missing = \"fill\"      # or \"drop\": the row gets weight zero\n\n[columns]\n",
+         missing = \"fill\"      # or \"drop\": the row gets weight zero\n",
     );
-    for Glimpse { name, looks } in glimpse(file)? {
+    if !has_header {
+        let names: Vec<String> = columns.iter().map(|column| format!("\"{}\"", column.name)).collect();
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            text,
+            "# The file has no header line: these are the names of its columns, to be changed here and below."
+        );
+        let _ = writeln!(text, "names = [{}]", names.join(", "));
+    }
+    text.push_str("\n[columns]\n");
+    for Glimpse { name, looks } in columns {
         let declaration = match looks {
             Looks::Number => "kind = \"real\", bounds = []",
             Looks::Text => "kind = \"category\", levels = []",
             // The type itself says which levels there are.
             Looks::Truth => "kind = \"binary\", levels = [\"false\", \"true\"]",
         };
-        // Writing to a string does not fail.
         let _ = writeln!(text, "{} = {{ {declaration} }}", key(&name));
     }
     Ok(text)

@@ -14,7 +14,7 @@ fn try_everything(bytes: &[u8], format: Format) {
     let _ = read_wide(&file.path, &Wide::new(-1.0, 1.0), &options);
     let _ = read_table(&file.path, &schema(PARQUET_SCHEMA), &options);
     let _ = shape(&file.path, None, &options);
-    let _ = dpglm_io::draft(&file.path);
+    let _ = (dpglm_io::draft(&file.path, true), dpglm_io::draft(&file.path, false));
     let response = Wide::new(-1.0, 1.0).with_response(Response::File(file.path.clone()), 0.0, 1.0);
     let _ = read_wide(&file.path, &response, &options);
 }

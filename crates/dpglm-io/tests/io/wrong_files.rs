@@ -39,13 +39,49 @@ fn a_folder() {
 #[test]
 fn a_missing_column() {
     let m = message(read("age,visits,sex,id,income\n30,2,Male,a,50\n", PEOPLE_SCHEMA));
-    says(&m, &["table.csv", "header", "`work`", "missing here", "`age`"]);
+    says(&m, &["table.csv", "header", "`work`", "missing here", "5 of the file's 5 columns"]);
 }
 
 #[test]
 fn a_column_that_is_not_declared() {
     let m = message(read("age,visits,sex,work,id,income,town\n30,2,Male,Private,a,50,x\n", PEOPLE_SCHEMA));
-    says(&m, &["does not declare `town`", "ignore"]);
+    says(&m, &["does not declare 1 of the file's 7 columns (number 7)", "ignore"]);
+    assert!(!m.contains("town"), "{m}");
+}
+
+/// The first line of such a file is somebody's row: no cell of it may be printed.
+#[test]
+fn a_file_without_a_header_shows_no_cell() {
+    for text in ["30,2,Male,Private,a17,50\n", "30,30,Male,Male,a17,50\n"] {
+        let m = message(read(text, PEOPLE_SCHEMA));
+        says(&m, &["table.csv", "names = [...]"]);
+        for cell in ["30", "Male", "Private", "a17"] {
+            assert!(!m.contains(cell), "{cell}: {m}");
+        }
+    }
+    let m = message(read("30,2,Male,Private,a17,50\n", PEOPLE_SCHEMA));
+    says(&m, &["6 of the file's 6 columns", "`age`", "`income`"]);
+    // A file to predict for may have other columns, but not lack the model's.
+    let file = sample("new.csv", "30,2,Male,Private,a17,50\n");
+    let options = ReadOptions { needs_target: false, ..ReadOptions::default() };
+    let m = message(read_table(&file.path, &schema(PEOPLE_SCHEMA), &options));
+    says(&m, &["`age`", "0 of the file's 6 columns", "names = [...]"]);
+    assert!(!m.contains("a17") && !m.contains("Private"), "{m}");
+    let file = sample("wide.csv", "12.5,M,3\n14,F,2\n");
+    let m = message(read_wide(&file.path, &Wide::new(0.0, 9.0), &ReadOptions::default()));
+    says(&m, &["line 1", "somebody's row", "header line"]);
+    assert!(!m.contains("12.5"), "{m}");
+}
+
+#[test]
+fn a_file_to_predict_for_may_have_more_columns() {
+    let file = sample("new.csv", "town,age,visits,sex,work,id,town\nx,30,2,Male,Private,a,y\n");
+    let options = ReadOptions { needs_target: false, ..ReadOptions::default() };
+    let wider = read_table(&file.path, &schema(PEOPLE_SCHEMA), &options).unwrap();
+    let file = sample("new.csv", "age,visits,sex,work,id\n30,2,Male,Private,a\n");
+    let same = read_table(&file.path, &schema(PEOPLE_SCHEMA), &options).unwrap();
+    assert_eq!(wider.columns, same.columns);
+    assert_eq!(entries(&wider), entries(&same));
 }
 
 #[test]

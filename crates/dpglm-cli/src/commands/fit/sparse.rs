@@ -1,0 +1,92 @@
+//! The flags of sparse models.
+
+use crate::failure::Failure;
+use crate::flags;
+use crate::model::{Method, PublicFeatures, Sparse};
+use crate::progress::tell;
+use crate::table::{Columns, Known};
+use clap::Args;
+use dpglm_io::Schema;
+use dpglm_io::schema::Missing;
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub struct SparseArguments {
+    /// At most S coefficients differ from zero, the intercept not counted; the columns are chosen privately
+    #[arg(long, value_name = "S", value_parser = flags::sparsity, allow_negative_numbers = true)]
+    #[arg(help_heading = "Sparse models")]
+    pub sparsity: Option<usize>,
+    /// A public bound on the l2 norm of every row as stored (columns scaled to [-1, 1], with the constant one), for --method
+    /// dp-iht; longer rows are shortened [default: found privately]
+    #[arg(long, value_name = "R", value_parser = flags::number, allow_negative_numbers = true)]
+    #[arg(help_heading = "Sparse models")]
+    row_norm: Option<f64>,
+    /// Keep the coefficients in the l1 ball of this radius, for columns scaled to [-1, 1]; for --method frank-wolfe
+    #[arg(long, value_name = "R", value_parser = flags::number, allow_negative_numbers = true)]
+    #[arg(help_heading = "Sparse models")]
+    l1_radius: Option<f64>,
+    /// Public rows with the same features, of nobody in the private table, for --method transfer [default: synthetic rows]
+    #[arg(long, value_name = "FILE", help_heading = "Sparse models")]
+    public_features: Option<PathBuf>,
+    /// Accept the assumption on which the promise of --method transfer-literal rests, in its own words
+    #[arg(long, value_name = "ASSUMPTION", help_heading = "Sparse models")]
+    accept: Option<String>,
+}
+
+impl SparseArguments {
+    /// All but the public features, which are read once everything else is known to fit together.
+    pub fn options(&self, known: &Known) -> Result<Sparse, Failure> {
+        Ok(Sparse {
+            sparsity: self.sparsity,
+            row_norm: self.row_norm,
+            l1_radius: self.l1_radius,
+            has_public_features: self.public_features.is_some(),
+            public_features: None,
+            accepted: self.accept.clone(),
+            entry: known.largest_entry()?,
+        })
+    }
+
+    pub fn public_features(
+        &self,
+        columns: &Columns,
+        known: &Known,
+    ) -> Result<Option<PublicFeatures>, Failure> {
+        let Some(path) = &self.public_features else { return Ok(None) };
+        let table = columns.read_features(path, known)?;
+        let names = table.columns.iter().map(|c| c.name.clone()).collect();
+        Ok(Some(PublicFeatures { design: table.design, names }))
+    }
+}
+
+/// Refuses a schema that declares what a method does not take. The library refuses such data as well.
+pub fn require_plain(method: Method, schema: &Schema) -> Result<(), Failure> {
+    if method.takes_a_whole_model() {
+        return Ok(());
+    }
+    let (what, way_out) = if let Some(unit) = schema.unit() {
+        (format!("the unit `{unit}`"), "use --method select-refine")
+    } else if let Some(exposure) = schema.exposure() {
+        (format!("the exposure `{exposure}`"), "use --method select-refine")
+    } else if method == Method::Iht && schema.missing() == Missing::Drop {
+        ("missing = \"drop\"".to_owned(), "write missing = \"fill\"")
+    } else {
+        return Ok(());
+    };
+    Err(Failure::Usage(format!(
+        "--method {} takes one row a person, of weight 1, and no exposures, but the schema declares {what}: {way_out}",
+        method.name()
+    )))
+}
+
+/// As many coefficients as rows can explain anything. `n` is public.
+pub fn warn_of_few_rows(sparsity: Option<usize>, n: usize) {
+    if let Some(sparsity) = sparsity
+        && sparsity > n
+    {
+        tell(&format!(
+            "warning: --sparsity {sparsity} is more than there are rows ({n}): so few rows cannot determine the fit; give a \
+             smaller sparsity or more rows"
+        ));
+    }
+}

@@ -1,0 +1,209 @@
+//! `dpglm methods`: every method, what it guarantees and how to call it.
+
+use crate::failure::Failure;
+use crate::{Format, render};
+use clap::Args;
+use dpglm::registry;
+use serde::Serialize;
+
+/// List the methods, what each guarantees and how to call it.
+///
+/// Each private method is audited: run many times on neighbouring tables, it must stay within its promise, and copies of it
+/// with too little noise must be caught.
+#[derive(Args)]
+pub struct Arguments {}
+
+/// How a method is called.
+struct Call {
+    /// Its name, in the registry of audited methods if it is there.
+    name: &'static str,
+    protects: &'static str,
+    command: &'static str,
+}
+
+const ROW: &str = "one row";
+const ROW_OR_UNIT: &str = "one row, or all rows of one person";
+const NOBODY: &str = "nobody";
+
+const CALLS: &[Call] = &[
+    Call { name: "mean", protects: ROW, command: "dpglm mean FILE" },
+    Call { name: "sparse-mean", protects: ROW, command: "dpglm mean FILE --sparsity S" },
+    Call { name: "karwa-vadhan", protects: ROW, command: "dpglm mean FILE --method karwa-vadhan" },
+    Call { name: "linear", protects: ROW_OR_UNIT, command: "dpglm fit FILE --family gaussian" },
+    Call {
+        name: "linear-statistics",
+        protects: ROW_OR_UNIT,
+        command: "dpglm fit FILE --family gaussian --method statistics",
+    },
+    Call { name: "logistic", protects: ROW_OR_UNIT, command: "dpglm fit FILE --family logistic" },
+    Call { name: "poisson", protects: ROW_OR_UNIT, command: "dpglm fit FILE --family poisson" },
+    Call { name: "multinomial", protects: ROW_OR_UNIT, command: "dpglm fit FILE --family multinomial" },
+    Call { name: "select-refine", protects: ROW_OR_UNIT, command: "dpglm fit FILE --sparsity S" },
+    Call {
+        name: "noisy-iht",
+        protects: ROW_OR_UNIT,
+        command: "dpglm fit FILE --sparsity S --method noisy-iht",
+    },
+    Call {
+        name: "peeling-iht",
+        protects: ROW_OR_UNIT,
+        command: "dpglm fit FILE --sparsity S --method peeling-iht",
+    },
+    Call {
+        name: "dp-iht",
+        protects: ROW_OR_UNIT,
+        command: "dpglm fit FILE --sparsity S --method dp-iht [--row-norm R]",
+    },
+    Call {
+        name: "transfer",
+        protects: ROW,
+        command: "dpglm fit FILE --sparsity S --method transfer --no-intercept [--public-features FILE]",
+    },
+    Call {
+        name: "frank-wolfe",
+        protects: ROW,
+        command: "dpglm fit FILE --method frank-wolfe --l1-radius R --no-intercept",
+    },
+    Call {
+        name: "two-stage",
+        protects: ROW,
+        command: "dpglm fit FILE --sparsity S --method two-stage --no-intercept",
+    },
+    Call {
+        name: "johnson-lindenstrauss",
+        protects: ROW,
+        command: "dpglm fit FILE --method johnson-lindenstrauss --no-intercept",
+    },
+    Call { name: "reference", protects: NOBODY, command: "dpglm fit FILE --method reference" },
+    Call {
+        name: "iht",
+        protects: NOBODY,
+        command: "dpglm fit FILE --sparsity S --method iht --no-intercept",
+    },
+];
+
+/// What the registry says of the audited methods, for those that it does not hold: name, summary, guarantee, reference.
+const BESIDE_THE_REGISTRY: &[[&str; 4]] = &[
+    [
+        "sparse-mean",
+        "means of the columns whose mean is not zero",
+        "selections and Gaussians, every data set",
+        "C21 Algorithm 3.3, by counts of signs",
+    ],
+    [
+        "select-refine",
+        "sparse regression: the columns chosen once, then noisy gradient descent on them",
+        "selections and Gaussians, every data set",
+        "after C20 Algorithm 5 and C21 Algorithm 4.2",
+    ],
+    [
+        "noisy-iht",
+        "sparse regression by noisy iterative hard thresholding, with Gumbel selection",
+        "selections and Gaussians, every data set",
+        "C20 Algorithm 5, C21 Algorithm 4.2, corrected",
+    ],
+    [
+        "peeling-iht",
+        "sparse regression by noisy iterative hard thresholding, with Laplace peeling",
+        "noisy maxima and Laplace releases, every data set",
+        "C20 Algorithm 5, C21 Algorithm 4.2, corrected",
+    ],
+    [
+        "dp-iht",
+        "sparse regression by hard thresholding of noisy gradients",
+        "selections and Gaussians, every data set",
+        "WX Algorithm 3, corrected",
+    ],
+    ["reference", "the exact optimum of any family", "none", "Newton's method"],
+    ["iht", "sparse regression by iterative hard thresholding", "none", "C20 Algorithm 2, WG Algorithm 2"],
+];
+
+const PAPERS: &str = "\
+C20  Cai, Wang and Zhang, The cost of privacy in generalized linear models
+C21  Cai, Wang and Zhang, The cost of privacy: optimal rates of convergence for parameter estimation
+WG   Wang and Gu, A knowledge transfer framework for differentially private sparse learning
+WX   Wang and Xu, On sparse linear regression in the local differential privacy model
+";
+
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    methods: Vec<Method>,
+}
+
+#[derive(Serialize)]
+struct Method {
+    name: &'static str,
+    summary: &'static str,
+    guarantee: &'static str,
+    /// Whose replacement the guarantee is about.
+    protects: &'static str,
+    reference: &'static str,
+    call: &'static str,
+}
+
+impl Method {
+    /// The registry's own words go first.
+    fn of(call: &Call) -> Option<Self> {
+        let registered = registry::entries().iter().find(|entry| entry.name == call.name);
+        let [_, summary, guarantee, reference] = match registered {
+            Some(entry) => [entry.name, entry.summary, entry.guarantee, entry.reference],
+            None => *BESIDE_THE_REGISTRY.iter().find(|[name, ..]| *name == call.name)?,
+        };
+        Some(Self {
+            name: call.name,
+            summary,
+            guarantee,
+            protects: call.protects,
+            reference,
+            call: call.command,
+        })
+    }
+}
+
+pub fn run(_: &Arguments, format: Format) -> Result<String, Failure> {
+    let methods: Vec<Method> = CALLS.iter().filter_map(Method::of).collect();
+    if format == Format::Json {
+        return render::json(&Document { schema: "dpglm.methods/1", methods });
+    }
+    let mut text = String::new();
+    for method in methods {
+        let Method { name, summary, guarantee, protects, reference, call } = method;
+        text += &format!(
+            "{name}\n  {summary}\n  guarantee  {guarantee}\n  protects   {protects}\n  from       {reference}\n  \
+             call       {call}\n\n"
+        );
+    }
+    text += PAPERS;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Building blocks, which the library has and the command has not.
+    const MECHANISMS: [&str; 8] = [
+        "gaussian",
+        "laplace",
+        "clipped-sum",
+        "exponential",
+        "quantile",
+        "quantile-unbounded",
+        "peeling",
+        "gumbel-top",
+    ];
+
+    #[test]
+    fn every_audited_method_is_listed_and_every_call_described() {
+        for entry in registry::entries() {
+            let listed = CALLS.iter().any(|call| call.name == entry.name);
+            assert!(
+                listed != MECHANISMS.contains(&entry.name),
+                "{}: list it, or call it a mechanism",
+                entry.name
+            );
+        }
+        assert!(CALLS.iter().all(|call| Method::of(call).is_some()));
+    }
+}

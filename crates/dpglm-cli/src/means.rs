@@ -1,0 +1,138 @@
+//! Which means a command takes, and by which method.
+
+use crate::failure::Failure;
+use clap::ValueEnum;
+use dpglm::central::{MeanFit, Privacy, PrivateMean, SparseMean};
+use dpglm::comparators::KarwaVadhan;
+use dpglm::data::Design;
+use dpglm::noise::RandomSource;
+use dpglm::privacy::Event;
+use dpglm_io::EncodedColumn;
+use serde::{Deserialize, Serialize};
+
+/// How means are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MeanMethod {
+    /// A coarse private look, then a tight clip
+    Localise,
+    /// Private histograms for scale and place, then a clip; for roughly normal columns
+    KarwaVadhan,
+}
+
+/// The means to take, all of it public.
+pub struct Means {
+    pub method: MeanMethod,
+    pub level: Option<f64>,
+    pub sparsity: Option<usize>,
+    /// Bounds on the columns' standard deviations, in the user's units.
+    pub deviations: Option<(f64, f64)>,
+}
+
+/// The estimator for given columns.
+pub enum Estimator {
+    Dense(PrivateMean),
+    Sparse(SparseMean),
+    KarwaVadhan(KarwaVadhan),
+}
+
+impl Means {
+    /// Refuses what does not fit together, before any table is opened.
+    pub fn validate(&self) -> Result<(), Failure> {
+        let refuse = |message: &str| Err(Failure::Usage(message.into()));
+        match (self.method, self.deviations) {
+            (MeanMethod::Localise, None) => Ok(()),
+            (MeanMethod::Localise, Some(_)) => {
+                refuse("--deviations goes with --method karwa-vadhan: leave it out, or give that method")
+            }
+            (MeanMethod::KarwaVadhan, _) if self.level.is_some() => refuse(
+                "--intervals cannot be had with --method karwa-vadhan: leave it out, or use --method localise",
+            ),
+            (MeanMethod::KarwaVadhan, _) if self.sparsity.is_some() => refuse(
+                "--sparsity cannot be had with --method karwa-vadhan, which takes every column's mean: leave out one of them",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// The estimator of these columns as they are stored.
+    pub fn estimator(&self, columns: &[EncodedColumn]) -> Result<Estimator, Failure> {
+        let ranges = columns.iter().map(|c| (c.scaling.lower, c.scaling.upper)).collect();
+        Ok(match (self.method, self.sparsity, self.level) {
+            (MeanMethod::KarwaVadhan, ..) => {
+                Estimator::KarwaVadhan(KarwaVadhan::new(ranges, self.stored_deviations(columns))?)
+            }
+            (_, Some(sparsity), level) => {
+                require_zero_within(columns)?;
+                let model = SparseMean::new(ranges, sparsity)?;
+                Estimator::Sparse(match level {
+                    Some(level) => model.intervals(level)?,
+                    None => model,
+                })
+            }
+            (_, None, level) => {
+                let model = PrivateMean::new(ranges)?;
+                Estimator::Dense(match level {
+                    Some(level) => model.intervals(level)?,
+                    None => model,
+                })
+            }
+        })
+    }
+
+    /// One interval that holds for every stored column. Nothing within bounds deviates by more than half their distance; a
+    /// millionth of that is as good as constant.
+    fn stored_deviations(&self, columns: &[EncodedColumn]) -> (f64, f64) {
+        let each = columns.iter().map(|c| match self.deviations {
+            Some((low, high)) => (low / c.scaling.half_width, high / c.scaling.half_width),
+            None => {
+                let most = 0.5 * (c.scaling.upper - c.scaling.lower);
+                (most * 2f64.powi(-20), most)
+            }
+        });
+        each.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((1.0, 1.0))
+    }
+}
+
+/// Most means are taken to be zero: zero must be possible.
+fn require_zero_within(columns: &[EncodedColumn]) -> Result<(), Failure> {
+    let user = |c: &EncodedColumn, stored: f64| c.scaling.center + c.scaling.half_width * stored;
+    match columns.iter().find(|c| !(c.scaling.lower <= 0.0 && c.scaling.upper >= 0.0)) {
+        None => Ok(()),
+        Some(c) => Err(Failure::Usage(format!(
+            "--sparsity takes most means to be 0, but the bounds [{}, {}] of `{}` do not hold 0: measure the columns from \
+             where most of them have their mean, or leave out --sparsity",
+            user(c, c.scaling.lower),
+            user(c, c.scaling.upper),
+            c.name
+        ))),
+    }
+}
+
+impl Estimator {
+    /// What a fit will release.
+    pub fn events(&self, columns: usize, rows: usize, privacy: Privacy) -> Result<Vec<Event>, Failure> {
+        Ok(match self {
+            Estimator::Dense(model) => model.prepare(rows, privacy)?.events()?,
+            Estimator::Sparse(model) => model.prepare(rows, privacy)?.events()?,
+            Estimator::KarwaVadhan(model) => model.prepare(columns, rows, privacy)?.events()?,
+        })
+    }
+
+    /// The means of the chosen columns and which they are; of all if `None`.
+    pub fn fit(
+        &self,
+        table: &Design,
+        privacy: Privacy,
+        rng: &mut RandomSource,
+    ) -> Result<(MeanFit, Option<Vec<usize>>), Failure> {
+        Ok(match self {
+            Estimator::Dense(model) => (model.fit(table, privacy, rng)?, None),
+            Estimator::KarwaVadhan(model) => (model.fit(table, privacy, rng)?, None),
+            Estimator::Sparse(model) => {
+                let sparse = model.fit(table, privacy, rng)?;
+                (sparse.fit, Some(sparse.support))
+            }
+        })
+    }
+}

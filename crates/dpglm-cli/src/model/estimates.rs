@@ -1,0 +1,145 @@
+//! What was fitted, and the same in the user's own units.
+
+use super::{Family, INTERCEPT, Model};
+use dpglm::central::{Fit, MultinomialFit, SparseFit};
+use dpglm::privacy::Certificate;
+use dpglm_io::UserUnits;
+
+/// What was fitted, in stored units: one block of coefficients, or one a class after the first.
+pub struct Estimates {
+    pub blocks: Vec<Vec<f64>>,
+    /// The fitted columns of the design, ascending, the constant one included; all of them if `None`.
+    pub support: Option<Vec<usize>>,
+    /// Covariance of the coefficients and the half-width of an interval in standard errors.
+    pub spread: Option<(Vec<f64>, f64)>,
+    pub certificate: Certificate,
+}
+
+/// One coefficient in the user's units.
+pub struct Coefficient {
+    pub name: String,
+    pub estimate: f64,
+    /// Standard error and interval.
+    pub spread: Option<(f64, [f64; 2])>,
+}
+
+impl From<Fit> for Estimates {
+    fn from(fit: Fit) -> Self {
+        // Every interval is as many standard errors wide.
+        let half_width = fit.intervals.iter().flatten().find(|i| i.standard_error > 0.0);
+        let half_width = half_width.map_or(0.0, |i| (i.high - i.low) / (2.0 * i.standard_error));
+        Self {
+            blocks: vec![fit.coefficients],
+            support: None,
+            spread: fit.covariance.map(|covariance| (covariance, half_width)),
+            certificate: fit.certificate,
+        }
+    }
+}
+
+impl From<MultinomialFit> for Estimates {
+    fn from(fit: MultinomialFit) -> Self {
+        Self { blocks: fit.coefficients, support: None, spread: None, certificate: fit.certificate }
+    }
+}
+
+impl From<SparseFit> for Estimates {
+    fn from(sparse: SparseFit) -> Self {
+        Self { support: Some(sparse.support), ..sparse.fit.into() }
+    }
+}
+
+impl Estimates {
+    /// A fit without an intercept whose zeros are left out, and all but the largest coefficients where a sparsity is given.
+    pub fn of_largest(fit: Fit, sparsity: Option<usize>) -> Self {
+        let all = fit.coefficients;
+        let mut support: Vec<usize> = (0..all.len()).filter(|&j| all[j] != 0.0).collect();
+        // A stable sort: ties by index.
+        support.sort_by(|&i, &j| all[j].abs().total_cmp(&all[i].abs()));
+        support.truncate(sparsity.unwrap_or(all.len()));
+        support.sort_unstable();
+        let blocks = vec![support.iter().map(|&j| all[j]).collect()];
+        Self { blocks, support: Some(support), spread: None, certificate: fit.certificate }
+    }
+
+    /// The names of the chosen columns; `None` if all columns were fitted.
+    pub fn chosen(&self, intercept: bool, names: &[String]) -> Option<Vec<String>> {
+        let constants = usize::from(intercept);
+        let of_column = |j: &usize| names.get(j.checked_sub(constants)?).cloned();
+        self.support.as_ref().map(|support| support.iter().filter_map(of_column).collect())
+    }
+
+    /// The largest coefficient in size, the intercept's left out, with its column's name.
+    pub fn largest<'n>(&self, intercept: bool, names: &'n [String]) -> Option<(&'n str, f64)> {
+        let slopes =
+            self.blocks.iter().flat_map(|block| block.iter().skip(usize::from(intercept)).zip(names));
+        let sizes = slopes.map(|(b, name)| (name.as_str(), b.abs()));
+        sizes.max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+    /// The coefficients of the user's columns. `log_unit` is the logarithm of the unit in which exposures were measured: it
+    /// moves from the intercept to the exposures.
+    pub fn in_user_units(
+        &self,
+        model: &Model,
+        names: &[String],
+        units: &UserUnits,
+        log_unit: f64,
+    ) -> Vec<Coefficient> {
+        let constants = usize::from(model.intercept);
+        let classes = model.classes();
+        let chosen = self.chosen(model.intercept, names);
+        let names = chosen.as_deref().unwrap_or(names);
+        let units = &self.units_of_chosen(constants, units);
+        let errors = self.standard_errors(units, constants > 0);
+        let mut all = Vec::new();
+        for (k, block) in self.blocks.iter().enumerate() {
+            let stored = block.get(constants..).unwrap_or_default();
+            let intercept = block.first().copied().filter(|_| constants > 0);
+            let (slopes, intercept) = units.coefficients(stored, intercept);
+            let estimates = intercept.map(|b| b - log_unit).into_iter().chain(slopes);
+            let labels =
+                (constants > 0).then_some(INTERCEPT).into_iter().chain(names.iter().map(String::as_str));
+            for (j, (name, estimate)) in labels.zip(estimates).enumerate() {
+                let name = match model.family {
+                    Family::Multinomial => coefficient_of_class(&classes, k + 1, name),
+                    _ => name.to_owned(),
+                };
+                let spread = errors.as_ref().and_then(|(errors, half_width)| {
+                    let error = *errors.get(j)?;
+                    Some((error, [estimate - half_width * error, estimate + half_width * error]))
+                });
+                all.push(Coefficient { name, estimate, spread });
+            }
+        }
+        all
+    }
+
+    fn units_of_chosen(&self, constants: usize, units: &UserUnits) -> UserUnits {
+        let Some(support) = &self.support else { return units.clone() };
+        let pick = |all: &[f64]| -> Vec<f64> {
+            support.iter().filter_map(|j| all.get(j.checked_sub(constants)?).copied()).collect()
+        };
+        UserUnits { scale: pick(&units.scale), shift: pick(&units.shift) }
+    }
+
+    /// Standard errors in the user's units, the intercept first, and an interval's half-width in standard errors.
+    fn standard_errors(&self, units: &UserUnits, with_intercept: bool) -> Option<(Vec<f64>, f64)> {
+        let (covariance, half_width) = self.spread.as_ref()?;
+        let size = units.scale.len() + usize::from(with_intercept);
+        // The map to the user's units wants the intercept last.
+        let from = |i: usize| if with_intercept { (i + 1) % size } else { i };
+        let entry = |i: usize, j: usize| covariance.get(from(i) * size + from(j)).copied();
+        let reordered: Option<Vec<f64>> = (0..size * size).map(|k| entry(k / size, k % size)).collect();
+        let user = units.covariance(&reordered?, with_intercept)?;
+        let mut errors: Vec<f64> = (0..size).map(|i| user[i * size + i].max(0.0).sqrt()).collect();
+        if with_intercept {
+            errors.rotate_right(1);
+        }
+        Some((errors, *half_width))
+    }
+}
+
+/// The name of a class's coefficient.
+pub fn coefficient_of_class(classes: &[String], class: usize, name: &str) -> String {
+    format!("{}:{name}", classes.get(class).map_or("", String::as_str))
+}

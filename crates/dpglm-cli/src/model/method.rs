@@ -1,0 +1,98 @@
+//! How a model is fitted: the methods by name, and what each of them takes.
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+/// How a model is fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Noisy gradient steps: for every family
+    Gradient,
+    /// Noisy sums of squares and products, in one pass: for a gaussian response
+    Statistics,
+    /// The exact optimum, without any privacy
+    Reference,
+    /// Sparse: choose the columns once, then take noisy gradient steps on them alone
+    SelectRefine,
+    /// Sparse: choose the columns anew in each of ten noisy gradient steps
+    NoisyIht,
+    /// Sparse: the same by Laplace peeling, as the papers print it
+    PeelingIht,
+    /// Sparse: noise on the whole gradient, then keep the largest; for rows of small l2 norm
+    DpIht,
+    /// Steps towards corners of an l1 ball; needs --l1-radius
+    FrankWolfe,
+    /// Sparse: choose the columns, then perturb the objective
+    TwoStage,
+    /// Least squares on a private random projection
+    JohnsonLindenstrauss,
+    /// Sparse: learn from a private teacher's noisy answers on public features
+    Transfer,
+    /// The same as printed: private only under an assumption that --accept names
+    TransferLiteral,
+    /// Sparse: iterative hard thresholding, without any privacy
+    Iht,
+}
+
+/// Whether a method is told how many coefficients differ from zero.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum TakesSparsity {
+    Never,
+    /// The largest coefficients are kept, which costs nothing: the others were released too.
+    Afterwards,
+    Always,
+}
+
+impl Method {
+    /// The method for users who name none.
+    pub fn default_for(sparsity: Option<usize>) -> Self {
+        if sparsity.is_some() { Method::SelectRefine } else { Method::Gradient }
+    }
+
+    /// Its name on the command line.
+    pub fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().into())
+    }
+
+    /// False for the references, which promise nothing.
+    pub fn is_private(self) -> bool {
+        !matches!(self, Method::Reference | Method::Iht)
+    }
+
+    pub fn takes_sparsity(self) -> TakesSparsity {
+        match self {
+            Method::Gradient | Method::Statistics | Method::Reference => TakesSparsity::Never,
+            Method::FrankWolfe | Method::JohnsonLindenstrauss => TakesSparsity::Afterwards,
+            _ => TakesSparsity::Always,
+        }
+    }
+
+    /// Whether it is one of those that came with sparse models.
+    pub fn is_sparse(self) -> bool {
+        self.takes_sparsity() != TakesSparsity::Never
+    }
+
+    /// Whether it fits an intercept, and takes units and exposures: what a generalized linear model has.
+    pub fn takes_a_whole_model(self) -> bool {
+        !self.is_sparse()
+            || matches!(self, Method::SelectRefine | Method::NoisyIht | Method::PeelingIht | Method::DpIht)
+    }
+
+    /// Whether it can give confidence intervals, and keep to a ball.
+    pub fn takes_intervals(self) -> bool {
+        matches!(self, Method::Gradient | Method::SelectRefine)
+    }
+
+    pub fn takes_ridge(self) -> bool {
+        matches!(
+            self,
+            Method::Gradient
+                | Method::Reference
+                | Method::SelectRefine
+                | Method::Transfer
+                | Method::TransferLiteral
+                | Method::Iht
+        )
+    }
+}

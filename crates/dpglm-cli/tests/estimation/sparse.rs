@@ -1,0 +1,311 @@
+//! Sparse models and means: what is chosen, written, shown and predicted, and what is refused.
+
+use crate::support::*;
+use serde_json::Value;
+use std::collections::HashSet;
+
+const COLUMNS: usize = 30;
+const FIT: &str = "fit wide.csv --feature-bounds=-1,1 --target-bounds=-5,5 --epsilon 4 --delta 1e-6";
+const SAME_SUPPORT: &str = "one record does not change the support";
+
+/// `wide.csv` with thirty columns, of which `g3` and `g17` matter; `b` is the sign of the response.
+fn wide(rows: usize) -> Folder {
+    let mut draws = Draws::new(11);
+    let names: Vec<String> = (0..COLUMNS).map(|j| format!("g{j}")).collect();
+    let (mut text, mut signs) = (format!("{},y\n", names.join(",")), format!("{},b\n", names.join(",")));
+    for _ in 0..rows {
+        let row: Vec<f64> = (0..COLUMNS).map(|_| draws.between(-1.0, 1.0)).collect();
+        let y = 1.5 * row[3] - 1.2 * row[17] + 0.3 * draws.normal();
+        let cells: Vec<String> = row.iter().map(|x| format!("{x:.4}")).collect();
+        text += &format!("{},{y:.4}\n", cells.join(","));
+        signs += &format!("{},{}\n", cells.join(","), u8::from(y > 0.0));
+    }
+    let folder = Folder::new();
+    folder.write("wide.csv", text).write("signs.csv", signs);
+    folder
+}
+
+fn strings(value: &Value) -> Vec<&str> {
+    value.as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect()
+}
+
+#[test]
+fn the_chosen_columns_are_listed_and_hold_the_coefficients() {
+    let folder = wide(4_000);
+    let ran = folder.run(&format!("{FIT} --sparsity 2 --intervals 0.95 --output fit.json"));
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for word in ["4000 rows, 2 of 30 columns", "g3", "g17", "hold given the chosen columns", "e^4.0000"] {
+        assert!(ran.stdout.contains(word), "{word}: {}", ran.stdout);
+    }
+    let fit: Value = serde_json::from_slice(&std::fs::read(folder.path("fit.json")).unwrap()).unwrap();
+    assert_eq!(strings(&fit["support"]), ["g3", "g17"]);
+    assert_eq!((fit["method"].as_str(), fit["sparsity"].as_u64()), (Some("select_refine"), Some(2)));
+    let held: HashSet<&str> = fit["coefficients"].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(held, HashSet::from(["(Intercept)", "g3", "g17"]));
+    assert_eq!(fit["columns"].as_array().unwrap().len(), COLUMNS);
+    assert!((number(&fit, &["coefficients", "g3"]) - 1.5).abs() < 0.3);
+    let ends = fit["intervals"]["g17"].as_array().unwrap();
+    assert!(ends[0].as_f64() < ends[1].as_f64());
+
+    assert!(folder.run("show fit.json").stdout.starts_with(&ran.stdout));
+    assert_eq!(folder.json("show fit.json"), fit);
+}
+
+/// Absent coefficients are zero.
+#[test]
+fn predictions_use_the_chosen_columns_alone() {
+    let folder = wide(3_000);
+    assert_eq!(folder.run(&format!("{FIT} --sparsity 2 --output fit.json")).code, 0);
+    let fit = folder.json("show fit.json");
+    let names: Vec<String> = (0..COLUMNS).map(|j| format!("g{j}")).collect();
+    let cells: Vec<String> = (0..COLUMNS).map(|j| format!("{}", 0.01 * j as f64)).collect();
+    folder.write("new.csv", format!("{}\n{}\n", names.join(","), cells.join(",")));
+    let predicted = folder.json("predict fit.json new.csv")["rows"][0][0].as_f64().unwrap();
+    let support = strings(&fit["support"]);
+    let slopes = support
+        .iter()
+        .map(|name| 0.01 * name[1..].parse::<f64>().unwrap() * number(&fit, &["coefficients", name]));
+    let expected = number(&fit, &["coefficients", "(Intercept)"]) + slopes.sum::<f64>();
+    assert!((predicted - expected).abs() < 1e-9, "{predicted} {expected}");
+
+    // An artefact whose support and coefficients do not agree is refused.
+    for support in [serde_json::json!(["g3"]), serde_json::json!(["g3", "height"]), serde_json::json!(null)] {
+        let mut bad = fit.clone();
+        bad["support"] = support;
+        folder.write("bad.json", bad.to_string());
+        folder.refuses("show bad.json", 1, &["bad.json", "not a valid artefact"]);
+    }
+}
+
+#[test]
+fn every_sparse_method_fits_and_says_what_it_promises() {
+    let folder = wide(4_000);
+    for (flags, grade) in [
+        ("--sparsity 2", "certified"),
+        ("--sparsity 2 --method noisy-iht", "certified"),
+        ("--sparsity 2 --method peeling-iht", "certified"),
+        ("--sparsity 2 --method dp-iht --row-norm 3", "certified"),
+        ("--method frank-wolfe --l1-radius 3 --no-intercept", "certified"),
+        ("--sparsity 2 --method frank-wolfe --l1-radius 3 --no-intercept", "certified"),
+        ("--sparsity 2 --method two-stage --no-intercept", "certified"),
+        ("--sparsity 2 --method johnson-lindenstrauss --no-intercept", "certified"),
+        ("--sparsity 2 --method transfer --no-intercept", "certified"),
+        ("--sparsity 2 --method iht --no-intercept", "none"),
+    ] {
+        let fit = folder.json(&format!("{FIT} {flags}"));
+        assert_eq!(fit["certificate"]["grade"], grade, "{flags}");
+        let support = strings(&fit["support"]);
+        assert!(!flags.contains("--sparsity") || support.len() <= 2, "{flags}: {support:?}");
+        assert!(support.iter().all(|name| number(&fit, &["coefficients", name]).is_finite()), "{flags}");
+        let events = fit["certificate"]["events"].as_array().unwrap();
+        let plan = folder.json(&format!("{FIT} {flags} --dry-run --rows 4000"));
+        assert_eq!(
+            plan["certificate"]["events"].as_array().unwrap().is_empty(),
+            events.is_empty(),
+            "{flags}"
+        );
+        if grade == "certified" {
+            assert!(number(&plan, &["certificate", "epsilon"]) <= 4.0, "{flags}");
+        }
+    }
+    let dense = folder.json(&format!("{FIT} --method johnson-lindenstrauss --no-intercept"));
+    assert!(dense["support"].is_null() && dense["coefficients"].as_object().unwrap().len() == COLUMNS);
+    let signs = "fit signs.csv --feature-bounds=-1,1 --binary --epsilon 4 --delta 1e-6 --sparsity 2";
+    for flags in ["", "--method two-stage --no-intercept", "--method transfer --no-intercept"] {
+        assert!(strings(&folder.json(&format!("{signs} {flags}"))["support"]).contains(&"g3"), "{flags}");
+    }
+}
+
+/// The columns of a category are chosen one by one, and a unit is protected as a whole.
+#[test]
+fn a_schema_with_units() {
+    let folder = people(4_000);
+    folder.write("schema.toml", PEOPLE.replace("id     = { kind = \"ignore\" }\n", ""));
+    let fit =
+        folder.json("fit people.csv --schema schema.toml --unit id --sparsity 2 --epsilon 4 --delta 1e-6");
+    assert_eq!((fit["n"].as_u64(), fit["unit"].as_str()), (Some(2_000), Some("id")));
+    assert!(strings(&fit["support"]).contains(&"age"), "{}", fit["support"]);
+    folder.refuses(
+        "fit people.csv --schema schema.toml --unit id --sparsity 2 --epsilon 4 --delta 1e-6 --method two-stage --no-intercept",
+        2,
+        &["one row a person", "the unit `id`", "select-refine"],
+    );
+}
+
+#[test]
+fn literal_transfer_needs_its_assumption_by_name() {
+    let folder = wide(2_000);
+    let literal = format!("{FIT} --sparsity 2 --method transfer-literal --no-intercept");
+    folder.refuses(&literal, 2, &["private only if", SAME_SUPPORT, "--accept", "--method transfer"]);
+    folder.refuses(&format!("{literal} --accept yes"), 2, &["must be the words", SAME_SUPPORT]);
+    for (extra, schema) in [("", "dpglm.fit/1"), ("--dry-run --rows 2000", "dpglm.plan/1")] {
+        let words = format!("{literal} {extra} --format json");
+        let ran = run_words(&folder.path(""), words.split_whitespace().chain(["--accept", SAME_SUPPORT]));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(
+            (document["schema"].as_str(), &document["certificate"]["grade"]),
+            (Some(schema), &"conditional".into())
+        );
+    }
+}
+
+#[test]
+fn public_features_must_be_those_of_the_private_table() {
+    let folder = wide(2_000);
+    let names: Vec<String> = (0..COLUMNS).map(|j| format!("g{j}")).collect();
+    let rows: String = (0..200)
+        .map(|i| {
+            let cells: Vec<String> = (0..COLUMNS)
+                .map(|j| format!("{}", f64::from((i * 31 + j as i32 * 17) % 21 - 10) / 10.0))
+                .collect();
+            cells.join(",") + "\n"
+        })
+        .collect();
+    folder.write("public.csv", format!("{}\n{rows}", names.join(",")));
+    let transfer = format!("{FIT} --sparsity 2 --method transfer --no-intercept --public-features");
+    assert_eq!(strings(&folder.json(&format!("{transfer} public.csv"))["support"]).len(), 2);
+    folder.write("other.csv", format!("{}\n{rows}", names.join(",").replace("g5,", "h5,")));
+    folder.refuses(&format!("{transfer} other.csv"), 1, &["--public-features", "column 6", "same columns"]);
+    folder.write("fewer.csv", "g0,g1\n0,1\n1,0\n0,0.5\n");
+    folder.refuses(
+        &format!("{transfer} fewer.csv"),
+        1,
+        &["2 public columns for 30 private ones", "same columns"],
+    );
+    folder.refuses(&format!("{transfer} absent.csv"), 1, &["absent.csv", "check the path"]);
+    folder.refuses(
+        &format!("{FIT} --sparsity 2 --public-features public.csv"),
+        2,
+        &["--public-features goes with --method transfer"],
+    );
+}
+
+#[test]
+fn sparsities_that_cannot_be() {
+    let folder = wide(20);
+    folder.refuses(&format!("{FIT} --sparsity 0"), 2, &["--sparsity", "at least 1", "got 0"]);
+    folder.refuses(&format!("{FIT} --sparsity -3"), 2, &["--sparsity", "got -3"]);
+    for flags in ["", "--method iht --no-intercept", "--method frank-wolfe --l1-radius 1 --no-intercept"] {
+        folder.refuses(&format!("{FIT} --sparsity 31 {flags}"), 2, &["number of columns, 30", "got 31"]);
+    }
+    folder.refuses(
+        "mean wide.csv --feature-bounds=-5,5 --epsilon 1 --delta 1e-6 --sparsity 0",
+        2,
+        &["at least 1"],
+    );
+    folder.refuses(
+        "mean wide.csv --feature-bounds=-5,5 --epsilon 1 --delta 1e-6 --sparsity 32",
+        2,
+        &["32 of 31"],
+    );
+    // More coefficients than rows: allowed, with a word of warning.
+    let ran = folder.run(&format!("{FIT} --sparsity 25"));
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("warning: --sparsity 25 is more than there are rows (20)"), "{}", ran.stderr);
+    assert!(!folder.run(&format!("{FIT} --sparsity 5")).stderr.contains("warning: --sparsity"));
+}
+
+#[test]
+fn sparse_flags_that_do_not_fit_together() {
+    let folder = wide(20);
+    for (flags, words) in [
+        ("--sparsity 2 --method statistics", vec!["--sparsity", "--method statistics", "leave out"]),
+        ("--sparsity 2 --method gradient", vec!["--sparsity", "fits every column"]),
+        ("--method two-stage --no-intercept", vec!["needs --sparsity"]),
+        ("--sparsity 2 --method two-stage", vec!["no intercept", "--no-intercept"]),
+        ("--sparsity 2 --method frank-wolfe --no-intercept", vec!["needs --l1-radius"]),
+        ("--method frank-wolfe --no-intercept --l1-radius 0", vec!["radius", "above 0"]),
+        ("--sparsity 2 --row-norm 1", vec!["--row-norm goes with --method dp-iht"]),
+        ("--sparsity 2 --method dp-iht --row-norm 0", vec!["row norm", "above 0"]),
+        ("--sparsity 2 --l1-radius 1", vec!["--l1-radius goes with --method frank-wolfe"]),
+        ("--sparsity 2 --accept x", vec!["--accept goes with --method transfer-literal"]),
+        ("--sparsity 2 --method noisy-iht --intervals 0.95", vec!["--intervals", "--method select-refine"]),
+        ("--sparsity 2 --method noisy-iht --ridge 1", vec!["--ridge", "--method select-refine"]),
+        ("--sparsity 2 --method two-stage --no-intercept --family poisson", vec!["poisson"]),
+    ] {
+        folder.refuses(&format!("{FIT} {flags}"), 2, &words);
+    }
+    folder.refuses(
+        "fit signs.csv --feature-bounds=-1,1 --binary --epsilon 4 --delta 1e-6 --method johnson-lindenstrauss --no-intercept",
+        2,
+        &["no logistic model"],
+    );
+}
+
+/// Nothing to see, or nothing in one row: the public rules hold, and the fit is finite.
+#[test]
+fn zeros_and_empty_rows_are_fitted() {
+    let folder = Folder::new();
+    let zeros: String = (0..300).map(|i| format!("0,0,0,{}\n", i % 5)).collect();
+    folder.write("zeros.csv", format!("a,b,c,y\n{zeros}"));
+    let empty: String = (0..300)
+        .map(|i| if i == 7 { ",,,\n".into() } else { format!("1,0,{},{}\n", i % 3, i % 5) })
+        .collect();
+    folder.write("empty.csv", format!("a,b,c,y\n{empty}"));
+    let sparse: String = (0..300)
+        .map(|i| if i == 7 { "1\n".into() } else { format!("{} {}:1\n", i % 5, i % 3 + 1) })
+        .collect();
+    folder.write("empty.libsvm", sparse);
+    for (file, flags) in [
+        ("zeros.csv", ""),
+        ("zeros.csv", "--method noisy-iht"),
+        ("zeros.csv", "--method dp-iht"),
+        ("zeros.csv", "--method two-stage --no-intercept"),
+        ("zeros.csv", "--method transfer --no-intercept"),
+        ("zeros.csv", "--method iht --no-intercept"),
+        ("empty.csv", ""),
+        ("empty.csv", "--method noisy-iht"),
+        ("empty.libsvm", "--columns 3"),
+    ] {
+        let fit = folder.json(&format!(
+            "fit {file} --feature-bounds=-2,2 --target-bounds=0,5 --sparsity 2 --epsilon 4 --delta 1e-6 {flags}"
+        ));
+        let finite =
+            fit["coefficients"].as_object().unwrap().values().all(|b| b.as_f64().unwrap().is_finite());
+        assert!(finite, "{file} {flags}: {}", fit["coefficients"]);
+    }
+}
+
+#[test]
+fn sparse_means_and_karwa_vadhan() {
+    let mut draws = Draws::new(5);
+    let rows: String = (0..4_000)
+        .map(|_| {
+            let cells: Vec<String> =
+                (0..10).map(|j| format!("{:.3}", draws.normal() + if j == 4 { 2.0 } else { 0.0 })).collect();
+            cells.join(",") + "\n"
+        })
+        .collect();
+    let names: Vec<String> = (0..10).map(|j| format!("m{j}")).collect();
+    let folder = Folder::new();
+    folder.write("t.csv", format!("{}\n{rows}", names.join(",")));
+    // The bounds' middle is not zero: means that are not chosen are zero in the user's own units.
+    let mean = "mean t.csv --feature-bounds=-5,9 --epsilon 2 --delta 1e-6";
+    let sparse = folder.json(&format!("{mean} --sparsity 1 --intervals 0.95"));
+    assert_eq!(strings(&sparse["support"]), ["m4"]);
+    assert_eq!(sparse["means"].as_object().unwrap().len(), 1);
+    assert!((number(&sparse, &["means", "m4"]) - 2.0).abs() < 0.2);
+    let ran = folder.run(&format!("{mean} --sparsity 1 --intervals 0.95 --output m.json"));
+    assert!(ran.stdout.contains("Means of 4000 rows, 1 of 10 columns"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("given the chosen columns"));
+    assert!(folder.run("show m.json").stdout.starts_with(&ran.stdout));
+    for flags in ["", "--deviations=0.1,10"] {
+        let all = folder.json(&format!("{mean} --method karwa-vadhan {flags}"));
+        assert_eq!((all["method"].as_str(), all["support"].is_null()), (Some("karwa_vadhan"), true));
+        assert!((number(&all, &["means", "m4"]) - 2.0).abs() < 0.5, "{}", all["means"]);
+    }
+    for (flags, words) in [
+        ("--method karwa-vadhan --sparsity 1", vec!["--sparsity", "leave out"]),
+        ("--method karwa-vadhan --intervals 0.95", vec!["--intervals", "--method localise"]),
+        ("--deviations=1,2", vec!["--deviations goes with --method karwa-vadhan"]),
+        ("--method karwa-vadhan --deviations=2,1", vec!["deviations", "the smaller first"]),
+    ] {
+        folder.refuses(&format!("{mean} {flags}"), 2, &words);
+    }
+    folder.refuses(
+        "mean t.csv --feature-bounds=1,9 --epsilon 2 --delta 1e-6 --sparsity 1",
+        2,
+        &["`m0`", "[1, 9]", "do not hold 0"],
+    );
+}
