@@ -8,8 +8,8 @@ use serde::Serialize;
 
 /// List the methods, what each guarantees and how to call it.
 ///
-/// Each private method is audited: run many times on neighbouring tables, it must stay within its promise, and copies of it
-/// with too little noise must be caught.
+/// An audited method is run many times on neighbouring tables by the tests of the library: it must stay within its promise, and
+/// copies of it with too little noise must be caught.
 #[derive(Args)]
 pub struct Arguments {}
 
@@ -58,6 +58,11 @@ const CALLS: &[Call] = &[
         name: "transfer",
         protects: ROW,
         command: "dpglm fit FILE --sparsity S --method transfer --no-intercept [--public-features FILE]",
+    },
+    Call {
+        name: "transfer-literal",
+        protects: ROW,
+        command: "dpglm fit FILE --sparsity S --method transfer-literal --no-intercept --accept ASSUMPTION",
     },
     Call {
         name: "frank-wolfe",
@@ -114,6 +119,12 @@ const BESIDE_THE_REGISTRY: &[[&str; 4]] = &[
         "selections and Gaussians, every data set",
         "WX Algorithm 3, corrected",
     ],
+    [
+        "transfer-literal",
+        "the same with the printed teacher, for comparison",
+        "one Gaussian, only if one record does not change the support",
+        "WG Algorithm 1",
+    ],
     ["reference", "the exact optimum of any family", "none", "Newton's method"],
     ["iht", "sparse regression by iterative hard thresholding", "none", "C20 Algorithm 2, WG Algorithm 2"],
 ];
@@ -136,6 +147,8 @@ struct Method {
     name: &'static str,
     summary: &'static str,
     guarantee: &'static str,
+    /// Whether the registry's audit runs it.
+    audited: bool,
     /// Whose replacement the guarantee is about.
     protects: &'static str,
     reference: &'static str,
@@ -154,6 +167,7 @@ impl Method {
             name: call.name,
             summary,
             guarantee,
+            audited: registered.is_some(),
             protects: call.protects,
             reference,
             call: call.command,
@@ -168,9 +182,10 @@ pub fn run(_: &Arguments, format: Format) -> Result<String, Failure> {
     }
     let mut text = String::new();
     for method in methods {
-        let Method { name, summary, guarantee, protects, reference, call } = method;
+        let Method { name, summary, guarantee, audited, protects, reference, call } = method;
+        let audited = if audited { ", audited" } else { "" };
         text += &format!(
-            "{name}\n  {summary}\n  guarantee  {guarantee}\n  protects   {protects}\n  from       {reference}\n  \
+            "{name}\n  {summary}\n  guarantee  {guarantee}{audited}\n  protects   {protects}\n  from       {reference}\n  \
              call       {call}\n\n"
         );
     }

@@ -102,9 +102,11 @@ impl Model {
             _ => self.family != Family::Multinomial,
         };
         if !fits {
-            return refuse(format!(
-                "--method {name} has no {family} model: leave out --method, or choose another family"
-            ));
+            let way_out = match self.family {
+                Family::Multinomial => "leave out --sparsity and --method, or choose another family",
+                _ => "use --sparsity without --method, or choose another family",
+            };
+            return refuse(format!("--method {name} has no {family} model: {way_out}"));
         }
         if self.intercept && !method.takes_a_whole_model() {
             return refuse(format!(

@@ -62,7 +62,7 @@ fn predictions_use_the_chosen_columns_alone() {
     folder.write("new.csv", format!("{}\n{}\n", names.join(","), cells.join(",")));
     let predicted = folder.json("predict fit.json new.csv")["rows"][0][0].as_f64().unwrap();
     let slopes = strings(&fit["support"])
-        .iter()
+        .into_iter()
         .map(|name| 0.01 * name[1..].parse::<f64>().unwrap() * number(&fit, &["coefficients", name]));
     let expected = number(&fit, &["coefficients", "(Intercept)"]) + slopes.sum::<f64>();
     assert!((predicted - expected).abs() < 1e-9, "{predicted} {expected}");
@@ -228,7 +228,12 @@ fn sparse_flags_that_do_not_fit_together() {
     folder.refuses(
         "fit signs.csv --feature-bounds=-1,1 --binary --epsilon 4 --delta 1e-6 --method johnson-lindenstrauss --no-intercept",
         2,
-        &["no logistic model"],
+        &["no logistic model", "without --method"],
+    );
+    folder.refuses(
+        "fit signs.csv --feature-bounds=-1,1 --binary --family multinomial --epsilon 4 --delta 1e-6 --sparsity 2",
+        2,
+        &["no multinomial model", "leave out --sparsity"],
     );
 }
 
@@ -263,6 +268,7 @@ fn zeros_and_empty_rows_are_fitted() {
         let finite =
             fit["coefficients"].as_object().unwrap().values().all(|b| b.as_f64().unwrap().is_finite());
         assert!(finite, "{file} {flags}: {}", fit["coefficients"]);
+        assert!(fit["standard_errors"].is_null(), "{file} {flags}");
     }
 }
 
