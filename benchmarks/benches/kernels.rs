@@ -1,11 +1,12 @@
 //! The passes over the rows beside a loop that only reads them. Compare the bytes a second within one run.
 //!
-//! `crosscheck/kernel_numpy.py` sets the same figures beside NumPy's two matrix-vector products.
+//! `crosscheck/kernel_numpy.py` sets the same figures beside NumPy's two matrix-vector products, and
+//! `crosscheck/kernel_scipy.py` those of sparse rows beside SciPy's.
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use dpglm::data::Design;
 use dpglm::data::design::Storage;
+use dpglm::data::{Design, Values};
 use dpglm::kernels::{fused_pass, fused_pass_multi, predict, squared_row_norms, weighted_gram};
 use std::ops::AddAssign;
 
@@ -23,13 +24,14 @@ use Precision::{Double, Single};
 
 type Shape = (Precision, usize, usize);
 
-const SHAPES: [Shape; 6] = [
+const SHAPES: [Shape; 7] = [
     (Double, 40_000, 1_000),
     (Single, 40_000, 1_000),
     (Double, 1_000_000, 50),
     (Single, 1_000_000, 50),
     (Double, 4_000, 10_000),
     (Single, 4_000, 10_000),
+    (Single, 40_000, 10_000),
 ];
 
 fn numbers(count: usize) -> impl Iterator<Item = f64> {
@@ -79,6 +81,7 @@ fn a_read(bencher: Bencher, shape: Shape) {
     bencher.counter(bytes(shape)).bench_local(|| match black_box(&design).storage() {
         Storage::F64(x) => read::<f64, 16>(x),
         Storage::F32(x) => read::<f32, 32>(x),
+        _ => unreachable!("dense shapes only"),
     });
 }
 
@@ -122,4 +125,41 @@ fn fused_ten_outputs(bencher: Bencher, shape: Shape) {
 fn gram(bencher: Bencher, shape: Shape) {
     let design = design(shape);
     bencher.counter(bytes(shape)).bench_local(|| weighted_gram(black_box(&design), |_| 0.25));
+}
+
+const SPARSE_ROWS: usize = 23_749;
+const SPARSE_COLUMNS: usize = 47_236;
+
+/// Rows of about 75 entries whose columns are frequent in proportion to one over their number, as words are.
+/// `crosscheck/kernel_scipy.py` builds the same matrix.
+fn sparse(precision: Precision) -> Design {
+    let (mut state, mut offsets, mut indices) = (1_u64, vec![0], Vec::new());
+    for _ in 0..SPARSE_ROWS {
+        let mut row: Vec<u32> = (0..90)
+            .map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let uniform = (state >> 40) as f64 / (1_u64 << 24) as f64;
+                (SPARSE_COLUMNS as f64).powf(uniform) as u32 - 1
+            })
+            .collect();
+        row.sort_unstable();
+        row.dedup();
+        indices.extend(row);
+        offsets.push(indices.len());
+    }
+    let values = numbers(indices.len());
+    let values = match precision {
+        Double => Values::F64(values.collect()),
+        Single => Values::F32(values.map(|x| x as f32).collect()),
+    };
+    Design::from_csr(SPARSE_COLUMNS, offsets, indices, values).expect("structure")
+}
+
+#[divan::bench(args = [Double, Single], sample_count = 100, sample_size = 1)]
+fn fused_sparse(bencher: Bencher, precision: Precision) {
+    let design = sparse(precision);
+    let b: Vec<f64> = numbers(design.columns()).collect();
+    let mut gradient = vec![0.0; design.columns()];
+    let residual = |i: usize, u: f64| 1.0 / (1.0 + (-u).exp()) - (i % 2) as f64;
+    bencher.bench_local(|| fused_pass(black_box(&design), &b, residual, black_box(&mut gradient)));
 }

@@ -2,13 +2,14 @@
 //!
 //! `cargo run --release --bin coverage -- [FITS] [FILTER]`
 
-use dpglm::central::{Glm, Interval, Privacy, PrivateMean};
+use dpglm::central::{Glm, Interval, Prepared, Privacy, PrivateMean};
 use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
 use dpglm_benchmarks::{Generator, normal, uniform};
 use rand_core::SeedableRng;
+use std::sync::OnceLock;
 
 const N: usize = 20_000;
 const LEVEL: f64 = 0.95;
@@ -18,7 +19,12 @@ fn budget() -> Privacy {
 }
 
 /// The truth and the intervals of one simulated fit: an intercept and four features on [-1, 1].
-fn regression(family: Family, target: (f64, f64), seed: u64) -> (Vec<f64>, Vec<Interval>) {
+fn regression(
+    family: Family,
+    prepared: &OnceLock<Prepared<Glm>>,
+    target: (f64, f64),
+    seed: u64,
+) -> (Vec<f64>, Vec<Interval>) {
     let rng = &mut Generator::seed_from_u64(seed);
     let truth = vec![0.3, 0.8, -0.5, 0.25, 0.0];
     let d = truth.len();
@@ -35,10 +41,14 @@ fn regression(family: Family, target: (f64, f64), seed: u64) -> (Vec<f64>, Vec<I
         })
         .collect();
     let data = Dataset::new(Design::from_f64(N, d, x).expect("shape"), y).expect("shape");
-    let fit = Glm::new(family, target)
-        .and_then(|glm| glm.with_intercept().intervals(LEVEL))
-        .and_then(|glm| glm.fit(&data, budget(), &mut RandomSource::insecure_seeded(seed)))
-        .expect("fit");
+    let prepare = || {
+        Glm::new(family, target)
+            .and_then(|glm| glm.with_intercept().intervals(LEVEL))
+            .and_then(|glm| glm.prepare(d, N, budget()))
+            .expect("valid")
+    };
+    let fit =
+        prepared.get_or_init(prepare).fit(&data, &mut RandomSource::insecure_seeded(seed)).expect("fit");
     (truth, fit.intervals.expect("asked for"))
 }
 
@@ -60,10 +70,15 @@ fn mean(seed: u64) -> (Vec<f64>, Vec<Interval>) {
         })
         .collect();
     let design = Design::from_f64(N, truth.len(), x).expect("shape");
-    let fit = PrivateMean::new(vec![(-50.0, 50.0); truth.len()])
-        .and_then(|m| m.intervals(LEVEL))
-        .and_then(|m| m.fit(&design, budget(), &mut RandomSource::insecure_seeded(seed)))
-        .expect("fit");
+    static PREPARED: OnceLock<Prepared<PrivateMean>> = OnceLock::new();
+    let prepare = || {
+        PrivateMean::new(vec![(-50.0, 50.0); truth.len()])
+            .and_then(|m| m.intervals(LEVEL))
+            .and_then(|m| m.prepare(N, budget()))
+            .expect("valid")
+    };
+    let fit =
+        PREPARED.get_or_init(prepare).fit(&design, &mut RandomSource::insecure_seeded(seed)).expect("fit");
     (truth, fit.intervals.expect("asked for"))
 }
 
@@ -72,10 +87,13 @@ fn main() {
     let fits: u64 = arguments.next().and_then(|s| s.parse().ok()).unwrap_or(2_000);
     let filter = arguments.next().unwrap_or_default();
     type Run = fn(u64) -> (Vec<f64>, Vec<Interval>);
+    static LINEAR: OnceLock<Prepared<Glm>> = OnceLock::new();
+    static LOGISTIC: OnceLock<Prepared<Glm>> = OnceLock::new();
+    static POISSON: OnceLock<Prepared<Glm>> = OnceLock::new();
     let settings: [(&str, Run); 4] = [
-        ("linear", |seed| regression(Family::Gaussian, (-6.0, 6.0), seed)),
-        ("logistic", |seed| regression(Family::Logistic, (0.0, 1.0), seed)),
-        ("poisson", |seed| regression(Family::Poisson, (0.0, 20.0), seed)),
+        ("linear", |seed| regression(Family::Gaussian, &LINEAR, (-6.0, 6.0), seed)),
+        ("logistic", |seed| regression(Family::Logistic, &LOGISTIC, (0.0, 1.0), seed)),
+        ("poisson", |seed| regression(Family::Poisson, &POISSON, (0.0, 20.0), seed)),
         ("mean", mean),
     ];
     println!(

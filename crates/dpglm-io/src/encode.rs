@@ -1,6 +1,7 @@
 //! The encoded table: what an estimator fits, and the way back to the user's own units.
 
 mod builder;
+mod entries;
 mod numbering;
 mod plan;
 mod user_units;
@@ -10,7 +11,8 @@ use std::fmt;
 use dpglm::data::Design;
 
 pub(crate) use builder::{Builder, Settings};
-pub(crate) use plan::Plan;
+pub(crate) use entries::{ByteScale, Layout};
+pub(crate) use plan::{Plan, Purpose};
 pub use user_units::UserUnits;
 
 use crate::bounds::{Bounds, Scaling};

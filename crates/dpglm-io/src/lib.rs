@@ -23,7 +23,7 @@
 //! | [`schema`] | the TOML schema, its validation and its draft |
 //! | [`wide`] | one pair of bounds in place of a schema |
 //! | [`encode`] | the encoded table and the way back to the user's units |
-//! | [`read`] | CSV, Parquet, NumPy and LIBSVM files |
+//! | [`read`] | CSV, Parquet, NumPy, SciPy and LIBSVM files |
 //! | [`artefact`] | writing a file whole or not at all |
 //!
 //! # Example

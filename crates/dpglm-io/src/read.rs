@@ -1,21 +1,26 @@
 //! Files in: one door for every format.
 //!
-//! The format is told by the file's first bytes (Parquet, NumPy) or its name (LIBSVM, otherwise delimited text);
+//! The format is told by the file's first bytes (Parquet, NumPy, SciPy) or its name (LIBSVM, otherwise delimited text);
 //! compression of text files by their first bytes.
+//!
+//! LIBSVM and SciPy files leave zeros out. Their features are divided by the largest magnitude that the bounds allow and
+//! not centred, and stored sparsely where that takes less memory.
 
 mod compressed;
 mod csv;
 mod format;
 mod libsvm;
 mod npy;
+mod npz;
 mod parquet;
+mod zip;
 
 use std::path::Path;
 
 pub use format::Format;
 pub(crate) use format::sniff;
 
-use crate::encode::{Builder, Encoded, Plan, Precision, Settings};
+use crate::encode::{Builder, ByteScale, Encoded, Layout, Plan, Precision, Purpose, Settings};
 use crate::error::{Error, Place, Result};
 use crate::schema::Schema;
 use crate::wide::{Response, Wide};
@@ -57,9 +62,40 @@ impl Default for ReadOptions {
 impl ReadOptions {
     fn settings(&self, default: Precision) -> Settings {
         Settings {
-            precision: self.precision.unwrap_or(default),
+            layout: Layout::Dense(self.precision.unwrap_or(default)),
             strict: self.strict,
             constant_column: self.constant_column,
+        }
+    }
+
+    /// Settings for a file that gives so many entries: sparse where that takes less memory.
+    fn sparse_settings(&self, rows: usize, columns: usize, entries: usize, default: Precision) -> Settings {
+        let precision = self.precision.unwrap_or(default);
+        let value = match precision {
+            Precision::F32 => 4,
+            Precision::F64 => 8,
+        };
+        let constants = if self.constant_column { rows } else { 0 };
+        let sparse = (entries + constants) as f64 * (value + 4) as f64 + rows as f64 * 8.0;
+        let dense = rows as f64 * columns as f64 * value as f64;
+        let layout = if sparse < dense { Layout::Sparse(precision) } else { Layout::Dense(precision) };
+        Settings { layout, ..self.settings(precision) }
+    }
+
+    /// Settings for an array: whole numbers of one byte stay so where their bounds allow it.
+    fn array_settings(&self, array: &npy::Array, schema: &Schema, plan: &Plan) -> Settings {
+        let settings = self.settings(array.precision());
+        let constant = self.constant_column && schema.intercept();
+        let mut features = plan.slots.iter().filter_map(|slot| match &slot.purpose {
+            Purpose::Number { numeric, scaling, .. } => Some((numeric.bounds, *scaling)),
+            _ => None,
+        });
+        let first = features.next().filter(|first| features.all(|other| other == *first));
+        match first.and_then(|(bounds, scaling)| ByteScale::new(bounds, &scaling, constant)) {
+            Some(bytes) if self.precision.is_none() && array.is_bytes() && plan.keeps_order() => {
+                Settings { layout: Layout::Bytes(bytes), ..settings }
+            }
+            _ => settings,
         }
     }
 }
@@ -86,10 +122,12 @@ pub fn read_table(path: &Path, schema: &Schema, options: &ReadOptions) -> Result
             let array = npy::Array::open(path)?;
             let names = unnamed(array.columns());
             let plan = Plan::new(schema, path, &names, options.needs_target)?;
-            let mut builder = Builder::new(path, schema, plan, options.settings(array.precision()));
+            let settings = options.array_settings(&array, schema, &plan);
+            let mut builder = Builder::new(path, schema, plan, settings);
             array.read_into(&mut builder)?;
             builder.finish()
         }
+        Format::Npz => npz::Array::open(path)?.read(schema, options),
         Format::Libsvm => Err(Error::file(
             path,
             Place::Whole,
@@ -116,7 +154,20 @@ pub fn read_wide(path: &Path, wide: &Wide, options: &ReadOptions) -> Result<Enco
                     ));
                 }
             };
-            libsvm::read(path, wide, column, options.settings(Precision::F64))?
+            libsvm::read(path, wide, column, options)?
+        }
+        Format::Npz => {
+            if matches!(wide.response, Response::LastColumn | Response::Column(_)) {
+                return Err(Error::file(
+                    path,
+                    Place::Whole,
+                    "a sparse array holds features only",
+                    "give the response in a file of its own",
+                ));
+            }
+            let array = npz::Array::open(path)?;
+            let schema = wide.schema(path, &unnamed(array.columns()))?;
+            array.read(&schema, options)?
         }
         Format::Csv => {
             let text = csv::Dialect::of(path, None, options.delimiter);
@@ -140,7 +191,8 @@ pub fn read_wide(path: &Path, wide: &Wide, options: &ReadOptions) -> Result<Enco
             let names = unnamed(array.columns());
             let schema = wide.schema(path, &names)?;
             let plan = Plan::new(&schema, path, &names, options.needs_target)?;
-            let mut builder = Builder::new(path, &schema, plan, options.settings(array.precision()));
+            let settings = options.array_settings(&array, &schema, &plan);
+            let mut builder = Builder::new(path, &schema, plan, settings);
             array.read_into(&mut builder)?;
             builder.finish()?
         }
@@ -191,6 +243,14 @@ fn attach_response(
             let mut builder = Builder::new(file, &schema, plan, settings);
             table.read_into(&mut builder)?;
             builder
+        }
+        Format::Npz => {
+            return Err(Error::file(
+                file,
+                Place::Whole,
+                "a response is not read from a sparse array",
+                "save it with numpy.save",
+            ));
         }
         Format::Csv | Format::Libsvm => {
             let text = csv::Dialect::of(file, None, options.delimiter);
@@ -247,6 +307,10 @@ pub fn shape(path: &Path, schema: Option<&Schema>, options: &ReadOptions) -> Res
             let table = parquet::Table::open(path)?;
             Ok(Shape { rows: Some(table.rows()), columns: Some(table.names().to_vec()) })
         }
+        Format::Npz => {
+            let array = npz::Array::open(path)?;
+            Ok(Shape { rows: Some(array.rows() as u64), columns: Some(unnamed(array.columns())) })
+        }
         Format::Libsvm => Ok(Shape { rows: None, columns: None }),
     }
 }
@@ -278,7 +342,7 @@ pub(crate) fn glimpse(path: &Path, has_header: bool) -> Result<Vec<Glimpse>> {
             "draft its schema without saying that it has no header",
         )),
         Format::Parquet => Ok(parquet::Table::open(path)?.glimpse()),
-        Format::Npy | Format::Libsvm => Err(Error::file(
+        Format::Npy | Format::Npz | Format::Libsvm => Err(Error::file(
             path,
             Place::Whole,
             "the file has no column names for a schema to speak of",

@@ -41,7 +41,8 @@ pub struct Wide {
     pub bounds: WideBounds,
     /// Where the response is.
     pub response: Response,
-    /// How features are scaled.
+    /// How features are scaled. Files that leave zeros out (LIBSVM, SciPy) are never centred: their features are divided
+    /// by the largest magnitude that the bounds allow.
     pub scale: Scale,
     /// What a missing cell does to its row.
     pub missing: Missing,

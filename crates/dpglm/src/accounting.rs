@@ -224,3 +224,30 @@ fn require_events(events: &[Event]) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn approximate(epsilon: f64, delta: f64, count: u64) -> Event {
+        Event::new("approximate", Noise::Approximate { epsilon, delta }, count).unwrap()
+    }
+
+    #[test]
+    fn approximate_releases_add_up_and_their_failures_are_charged() {
+        let events = [approximate(0.5, 1e-6, 3)];
+        assert!((epsilon_at(&events, 3.1e-6).unwrap() - 1.5).abs() < 1e-6);
+        assert!(account(&events, 3e-6).is_err() && account(&events, 0.0).is_err());
+        assert!(delta_at(&events, 1.5001).unwrap() >= 3e-6);
+        assert!(delta_at(&events, 1.5001).unwrap() < 3.0001e-6);
+        assert!(curve(&events).unwrap().iter().all(|(_, delta)| *delta > 3e-6));
+        // Beside a Gaussian: less than both apart, more than either.
+        let gaussian = Event::new("g", Noise::Gaussian { sensitivity: 1.0, sigma: 4.0 }, 1).unwrap();
+        let both = epsilon_at(&[events[0].clone(), gaussian.clone()], 1e-5).unwrap();
+        let alone = epsilon_at(&[gaussian], 7e-6).unwrap();
+        assert!(both > 1.5 && both < 1.5 + alone, "{both} {alone}");
+        let json = serde_json::to_string(&events[0]).unwrap();
+        assert_eq!(serde_json::from_str::<Event>(&json).unwrap(), events[0]);
+        assert!(Event::new("a", Noise::Approximate { epsilon: 1.0, delta: 1.0 }, 1).is_err());
+    }
+}

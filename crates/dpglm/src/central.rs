@@ -20,7 +20,10 @@ pub mod reference;
 pub(crate) mod response;
 pub(crate) mod screening;
 pub mod select_refine;
+#[cfg(test)]
+mod sparse_attacks;
 pub mod sparse_mean;
+pub mod sparse_multinomial;
 mod start;
 pub mod statistics;
 pub(crate) mod strongly_convex;
@@ -38,5 +41,6 @@ pub use prepared::Prepared;
 pub use purse::Privacy;
 pub use select_refine::{SelectRefine, SparseFit};
 pub use sparse_mean::{SparseMean, SparseMeanFit};
+pub use sparse_multinomial::{SparseMultinomial, SparseMultinomialFit};
 pub use statistics::LinearStatistics;
 pub use transfer::Transfer;

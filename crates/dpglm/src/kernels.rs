@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | `f64`, `f32` | nothing: an `f32` becomes the same `f64` |
 //! | one byte an entry | whole numbers are summed, and the sum is multiplied by the scale |
-//! | sparse rows | every term joins its column's compensated total at once |
+//! | sparse rows | a column's terms are summed one by one, up to 45 of them, before they join its compensated total |
 //!
 //! The result depends on the shape and the data alone. How the rows are cut does not depend on the number of cores,
 //! partial sums are combined in a fixed order, and every instruction set with a fused multiply-add performs the same
@@ -38,11 +38,11 @@
 //! gamma_M^2)`, times `1 + u`, plus `u`, is still below the same bound: `D + 2` roundings exceed `(D + 2) u` by less
 //! than `(D + 3)^2 u^2 < (M u)^2`, because `M >= 200`.
 //!
-//! *Sparse rows.* A product is rounded (`u`) and joins `(high, low)` by TwoSum. After every `F = 2^16` rows `high` and
-//! `low` are replaced, exactly, by the double nearest to their sum and the rest. So `low` never exceeds about `(F + 1) u`
-//! times the sum `S` of absolute values, and each of at most `rows` additions to it errs by at most `u` times that; so do
-//! the additions that join at most 16 pieces. With the final rounding this is `2 u + 2 rows F u^2`, which is below the bound
-//! above for every number `R` of rows: `2 R F < 43 / u + 2 (R / 256)^2`, a quadratic in `R` that has no real zero.
+//! *Sparse rows.* A column's products are rounded and added to a plain sum, the first to zero, of at most 45 terms: at
+//! most `D` roundings. The sum joins `(high, low)` by TwoSum, and a second TwoSum makes `high` the double nearest to the
+//! total, so that `low`, and what the first TwoSum lost, are at most about `u` times the sum of absolute values. Adding
+//! those rounds twice, by at most `4 u^2` times it; at most `rows` sums and 16 pieces join. `4 (rows + 16) u^2` is below the
+//! `(M u)^2` to spare above for every number of rows, because `(R / 256 + 200)^2 > 4 (R + 16)` has no real zero.
 //!
 //! What is bounded is the *sum*. The linear predictor carries an error of its own, but it only moves the residual, and
 //! whoever supplies the residual clips it afterwards.

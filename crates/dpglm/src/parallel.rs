@@ -10,7 +10,7 @@ const PIECE_WORK: usize = 1 << 16;
 /// Enough pieces to keep many cores busy to the end, few enough that combining them costs nothing.
 const MOST_PIECES: usize = 64;
 /// Pieces are cut at multiples of this many rows, which keeps their results small beside the rows themselves.
-const ROW_QUANTUM: usize = 64;
+const ROW_QUANTUM: usize = 256;
 /// What the caller's function of a row costs, in entries.
 const ROW_WORK: usize = 16;
 

@@ -28,11 +28,11 @@ fn seed(parts: &[&str]) -> u64 {
 /// The audit of every pair of a subject; the error is shared among the pairs.
 fn examine(entry: &str, subject: &mut Subject) -> Vec<Report> {
     let claim = Claim::of(&subject.claim).unwrap();
-    let estimators = ["mean", "linear", "linear-statistics", "logistic", "poisson", "multinomial"];
-    let sparse = ["transfer", "frank-wolfe", "two-stage", "johnson-lindenstrauss", "karwa-vadhan"];
     let runs = match entry {
-        name if estimators.contains(&name) => FITS,
-        name if sparse.contains(&name) => SMALL_FITS,
+        "mean" | "linear" | "linear-statistics" | "logistic" | "poisson" | "multinomial" => FITS,
+        "select-refine" | "sparse-multinomial" => FITS,
+        "noisy-iht" | "peeling-iht" | "dp-iht" | "sparse-mean" => SMALL_FITS,
+        "transfer" | "frank-wolfe" | "two-stage" | "johnson-lindenstrauss" | "karwa-vadhan" => SMALL_FITS,
         _ => RUNS,
     };
     let audit = Audit::new(runs, ERROR / subject.pairs.len() as f64).unwrap();
@@ -87,6 +87,12 @@ audits! {
     logistic => "logistic",
     poisson => "poisson",
     multinomial => "multinomial",
+    select_refine => "select-refine",
+    noisy_iht => "noisy-iht",
+    peeling_iht => "peeling-iht",
+    dp_iht => "dp-iht",
+    sparse_multinomial => "sparse-multinomial",
+    sparse_mean => "sparse-mean",
     transfer => "transfer",
     frank_wolfe => "frank-wolfe",
     two_stage => "two-stage",

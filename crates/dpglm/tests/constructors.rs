@@ -5,7 +5,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use dpglm::audit::Audit;
-use dpglm::central::{Glm, LinearStatistics, Multinomial, PrivateMean};
+use dpglm::central::{Glm, Iht, LinearStatistics, Multinomial, PrivateMean, Transfer};
+use dpglm::comparators::{FrankWolfe, JohnsonLindenstrauss, KarwaVadhan, TwoStage};
 use dpglm::data::Design;
 use dpglm::families::{Family, MonotoneLink};
 use dpglm::mechanisms::{
@@ -91,6 +92,19 @@ proptest! {
         prop_assert!(Audit::new(u64::from(k), a).is_err() || (k > 0 && a < 1.0));
         prop_assert!(Design::from_f64(1, 2, vec![a, b]).is_ok());
         prop_assert!(Design::from_f64(usize::from(k), usize::MAX, vec![a]).is_err());
+    }
+
+    #[test]
+    fn sparse_models_are_refused_or_made(a in number(), b in number(), c in number(), d in number(), s in size()) {
+        prop_assert!(FrankWolfe::linear((a, b), c, d).and_then(|m| m.residual_cap(a)).is_err() || (a < b && c > 0.0 && d > 0.0 && a > 0.0));
+        prop_assert!(FrankWolfe::logistic(a, b).and_then(|m| m.steps(s as u64)).is_err() || (a > 0.0 && b > 0.0 && s > 0));
+        prop_assert!(TwoStage::linear((a, b), c, s).is_err() || (a < b && c > 0.0 && s > 0));
+        prop_assert!(TwoStage::logistic(a, s).is_err() || (a > 0.0 && s > 0));
+        prop_assert!(Transfer::linear((a, b), c, s).and_then(|m| m.ridge(d)).is_err() || (a < b && c > 0.0 && s > 0 && d > 0.0));
+        prop_assert!(Transfer::logistic(a, s).and_then(|m| m.synthetic_features(s)).is_err() || (a > 0.0 && s > 0));
+        prop_assert!(JohnsonLindenstrauss::linear((a, b), c).and_then(|m| m.projected_rows(s as u64)).is_err() || (a < b && s > 0));
+        prop_assert!(KarwaVadhan::new(vec![(a, b)], (c, d)).is_err() || (a < b && c < d));
+        prop_assert!(Iht::new(s).and_then(|m| m.step(a)).is_err() || (s > 0 && a > 0.0));
     }
 
     #[test]

@@ -115,6 +115,20 @@ fn every_sparse_method_fits_and_says_what_it_promises() {
     }
 }
 
+#[test]
+fn several_classes_share_the_chosen_columns() {
+    let folder = wide(4_000);
+    let fit = "fit signs.csv --feature-bounds=-1,1 --binary --family multinomial --sparsity 2 --epsilon 4 --delta 1e-6";
+    let ran = folder.run(&format!("{fit} --output fit.json"));
+    assert!(ran.stdout.contains("4000 rows, 2 of 30 columns"), "{}{}", ran.stdout, ran.stderr);
+    let fit = folder.json("show fit.json");
+    assert_eq!(strings(&fit["support"]), ["g3", "g17"]);
+    assert!(number(&fit, &["coefficients", "1:g3"]) > 0.5);
+    let rows = folder.json("predict fit.json signs.csv");
+    let p = &rows["rows"][0];
+    assert!((p[0].as_f64().unwrap() + p[1].as_f64().unwrap() - 1.0).abs() < 1e-9);
+}
+
 /// The columns of a category are chosen one by one, and a unit is protected as a whole.
 #[test]
 fn a_schema_with_units() {
@@ -231,9 +245,9 @@ fn sparse_flags_that_do_not_fit_together() {
         &["no logistic model", "without --method"],
     );
     folder.refuses(
-        "fit signs.csv --feature-bounds=-1,1 --binary --family multinomial --epsilon 4 --delta 1e-6 --sparsity 2",
+        "fit signs.csv --feature-bounds=-1,1 --binary --family multinomial --epsilon 4 --delta 1e-6 --sparsity 2 --method iht",
         2,
-        &["no multinomial model", "leave out --sparsity"],
+        &["no multinomial model", "without --method"],
     );
 }
 

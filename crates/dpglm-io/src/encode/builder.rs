@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use dpglm::data::Design;
-
+use super::entries::{Entries, Layout, grow};
 use super::numbering::Numbering;
 use super::plan::{Plan, Purpose, Slot};
-use super::{CuratorNotes, Encoded, EncodedColumn, Precision, Target, Touched, Units};
+use super::{CuratorNotes, Encoded, EncodedColumn, Target, Touched, Units};
 use crate::bounds::Scaling;
 use crate::cell::{Cell, Fault};
 use crate::error::{Error, Place, Result};
@@ -15,7 +14,7 @@ use crate::schema::{Missing, Schema, Undeclared};
 /// What the caller chose, apart from the schema.
 #[derive(Clone, Copy)]
 pub(crate) struct Settings {
-    pub precision: Precision,
+    pub layout: Layout,
     pub strict: bool,
     pub constant_column: bool,
 }
@@ -42,11 +41,6 @@ pub(crate) struct Builder {
     units: Option<Numbering>,
 }
 
-enum Entries {
-    F64(Vec<f64>),
-    F32(Vec<f32>),
-}
-
 impl Builder {
     pub fn new(path: &Path, schema: &Schema, plan: Plan, settings: Settings) -> Self {
         let has = |f: fn(&Purpose) -> bool| plan.slots.iter().any(|slot| f(&slot.purpose));
@@ -61,10 +55,7 @@ impl Builder {
             missing_values: schema.missing_values(),
             touched,
             rows: 0,
-            entries: match settings.precision {
-                Precision::F64 => Entries::F64(Vec::new()),
-                Precision::F32 => Entries::F32(Vec::new()),
-            },
+            entries: Entries::new(settings.layout, settings.constant_column && schema.intercept()),
             response: has(|u| matches!(u, Purpose::NumberTarget(_) | Purpose::LevelTarget(_))).then(Vec::new),
             weights: (schema.missing() == Missing::Drop).then(Vec::new),
             exposure: has(|u| matches!(u, Purpose::Exposure(_))).then(Vec::new),
@@ -97,10 +88,8 @@ impl Builder {
             return Ok(());
         }
         let width = self.width();
-        let grown = match &mut self.entries {
-            Entries::F64(entries) => grow(entries, rows, width, 0.0),
-            Entries::F32(entries) => grow(entries, rows, width, 0.0),
-        } && self.response.as_mut().is_none_or(|v| grow(v, rows, 1, 0.0))
+        let grown = self.entries.grow(rows, width)
+            && self.response.as_mut().is_none_or(|v| grow(v, rows, 1, 0.0))
             && self.weights.as_mut().is_none_or(|v| grow(v, rows, 1, 1.0))
             && self.exposure.as_mut().is_none_or(|v| grow(v, rows, 1, 1.0))
             && self.units.as_mut().is_none_or(|u| grow(&mut u.of_row, rows, 1, 0));
@@ -114,25 +103,11 @@ impl Builder {
         }
         if self.constants > 0 {
             for row in self.rows..rows {
-                self.entries.set(row * width, 1.0, &Scaling::INDICATOR);
+                self.entries.set_constant(row, width);
             }
         }
         self.rows = rows;
         Ok(())
-    }
-
-    /// Sets a row's features to given stored values.
-    pub fn put_features(&mut self, row: usize, stored: &[f64]) {
-        let at = row * self.width() + self.constants;
-        match &mut self.entries {
-            Entries::F64(entries) => entries[at..at + stored.len()].copy_from_slice(stored),
-            Entries::F32(entries) => {
-                let row = entries[at..at + stored.len()].iter_mut();
-                for ((entry, x), column) in row.zip(stored).zip(&self.columns) {
-                    *entry = column.scaling.single(*x);
-                }
-            }
-        }
     }
 
     /// Takes one cell by the public rule. The row must have been made room for. Fails in strict mode only.
@@ -140,23 +115,24 @@ impl Builder {
     pub fn put(&mut self, row: usize, slot: usize, cell: Cell<'_>) -> Result<()> {
         let marks = &self.missing_values;
         let is_missing = |text: &[u8]| marks.iter().any(|m| m == text);
-        let start = row * self.width() + self.constants;
+        let (width, first_feature) = (self.width(), self.constants);
         let fault = match &self.slots[slot].purpose {
             Purpose::Number { at, numeric, scaling } => {
                 let (value, fault) = numeric.decode(cell);
-                self.entries.set(start + at, value, scaling);
+                self.entries.set(row, first_feature + at, width, value, scaling);
                 fault
             }
             Purpose::Binary { at, levels, undeclared, scaling } => {
                 let (level, fault) = levels.decode(cell, is_missing, *undeclared);
-                self.entries.set(start + at, level as f64, scaling);
+                self.entries.set(row, first_feature + at, width, level as f64, scaling);
                 fault
             }
             Purpose::Indicators { first, levels, undeclared } => {
                 let (level, fault) = levels.decode(cell, is_missing, *undeclared);
                 if level != levels.reference {
                     let offset = level - usize::from(level > levels.reference);
-                    self.entries.set(start + first + offset, 1.0, &Scaling::INDICATOR);
+                    let column = first_feature + first + offset;
+                    self.entries.set(row, column, width, 1.0, &Scaling::INDICATOR);
                 }
                 fault
             }
@@ -248,16 +224,7 @@ impl Builder {
         self.require_rows()?;
         let (rows, width) = (self.rows, self.width());
         Ok(Encoded {
-            design: match self.entries {
-                Entries::F64(mut entries) => {
-                    entries.shrink_to_fit();
-                    Design::from_f64(rows, width, entries)?
-                }
-                Entries::F32(mut entries) => {
-                    entries.shrink_to_fit();
-                    Design::from_f32(rows, width, entries)?
-                }
-            },
+            design: self.entries.finish(rows, width)?,
             columns: self.columns,
             response: self.response.unwrap_or_default(),
             target: self.target,
@@ -289,32 +256,8 @@ impl Builder {
     }
 }
 
-impl Entries {
-    #[inline]
-    fn set(&mut self, at: usize, value: f64, scaling: &Scaling) {
-        match self {
-            Self::F64(entries) => entries[at] = scaling.apply(value),
-            Self::F32(entries) => entries[at] = scaling.single(scaling.apply(value)),
-        }
-    }
-}
-
 fn set(values: &mut Option<Vec<f64>>, row: usize, value: f64) {
     if let Some(values) = values {
         values[row] = value;
     }
-}
-
-/// Lengthens a vector to `rows * width`; false if memory does not suffice. Capacity grows by a quarter, so that the
-/// buffer never holds much more than the table.
-fn grow<T: Copy>(values: &mut Vec<T>, rows: usize, width: usize, with: T) -> bool {
-    let Some(length) = rows.checked_mul(width) else { return false };
-    if length > values.capacity() {
-        let spare = (length - values.len()).max(values.len() / 4);
-        if values.try_reserve_exact(spare).is_err() {
-            return false;
-        }
-    }
-    values.resize(length, with);
-    true
 }

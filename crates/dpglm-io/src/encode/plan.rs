@@ -108,6 +108,39 @@ impl Plan {
         Ok(plan)
     }
 
+    /// The same plan for a file that leaves zeros out: every feature is divided by the largest magnitude that its bounds
+    /// allow and not centred, so that zero stays zero. This depends on the format alone, not on how many zeros there are.
+    pub fn without_centring(mut self, schema: &Schema) -> Result<Self> {
+        for slot in &mut self.slots {
+            let Purpose::Number { at, numeric, scaling } = &mut slot.purpose else { continue };
+            if !numeric.bounds.contains(0.0) {
+                return Err(Error::declaration(
+                    "feature bounds",
+                    format!(
+                        "must hold 0, the value of every entry that a sparse file leaves out, got [{}, {}]",
+                        numeric.bounds.lower(),
+                        numeric.bounds.upper()
+                    ),
+                    "widen the bounds to include 0",
+                ));
+            }
+            *scaling = Scaling::new(numeric.bounds, schema.scale(), false);
+            self.columns[*at].scaling = *scaling;
+        }
+        Ok(self)
+    }
+
+    /// True if the features stand in the table in the order of the file, one column each.
+    pub fn keeps_order(&self) -> bool {
+        self.slots
+            .iter()
+            .filter_map(|slot| match slot.purpose {
+                Purpose::Number { at, .. } => Some(at),
+                _ => None,
+            })
+            .eq(0..self.columns.len())
+    }
+
     fn feature(&mut self, name: &str, scaling: Scaling, category: Option<usize>) -> usize {
         self.columns.push(EncodedColumn { name: name.to_owned(), scaling, category });
         self.columns.len() - 1

@@ -15,6 +15,8 @@ pub enum Format {
     Parquet,
     /// A NumPy array.
     Npy,
+    /// A SciPy sparse array.
+    Npz,
     /// LIBSVM text, perhaps compressed.
     Libsvm,
 }
@@ -34,16 +36,20 @@ pub(crate) fn sniff(path: &Path) -> Result<Format> {
         return Ok(Format::Npy);
     }
     if first.starts_with(b"PK\x03\x04") {
+        if extension(path) == "npz" {
+            return Ok(Format::Npz);
+        }
         return Err(Error::file(
             path,
             Place::Whole,
-            "this is a zip archive (.npz, .xlsx or .zip)",
-            "save one array as .npy or the sheet as .csv, or unpack the archive",
+            "this is a zip archive (.xlsx or .zip)",
+            "save the sheet as .csv, or unpack the archive; a sparse array of SciPy has the extension .npz",
         ));
     }
     Ok(match extension(path).as_str() {
         "parquet" | "pq" => Format::Parquet,
         "npy" => Format::Npy,
+        "npz" => Format::Npz,
         "libsvm" | "svm" | "svmlight" => Format::Libsvm,
         _ => Format::Csv,
     })

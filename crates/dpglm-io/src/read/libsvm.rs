@@ -1,14 +1,14 @@
 //! LIBSVM text: `label index:value index:value ...`, indices from 1 and ascending, all else zero.
 //!
-//! [`Rows`] yields one sparse row at a time; [`read`] spreads it over a dense table. A sparse design takes the same
-//! rows.
+//! [`Rows`] yields one sparse row at a time. The table is stored sparsely where that takes less memory; its numbers are
+//! the same either way.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::{compressed, unnamed};
+use super::{ReadOptions, compressed, unnamed};
 use crate::cell::{Cell, parse};
-use crate::encode::{Builder, Encoded, Plan, Settings};
+use crate::encode::{Builder, Encoded, Plan, Precision};
 use crate::error::{Error, Place, Result};
 use crate::wide::Wide;
 
@@ -18,6 +18,8 @@ pub(crate) struct Rows {
     input: BufReader<Box<dyn Read>>,
     text: Vec<u8>,
     line: u64,
+    /// The number of columns that was declared.
+    features: Option<usize>,
     /// The current row's label; NaN if it is not a number.
     pub label: f64,
     /// The current row's entries: column from 0, and value, NaN if it is not a number.
@@ -25,13 +27,14 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub fn open(path: &Path) -> Result<Self> {
+    pub fn open(path: &Path, features: Option<usize>) -> Result<Self> {
         let input = BufReader::with_capacity(1 << 16, compressed::open(path)?);
         Ok(Self {
             path: path.to_path_buf(),
             input,
             text: Vec::new(),
             line: 0,
+            features,
             label: f64::NAN,
             entries: Vec::new(),
         })
@@ -60,6 +63,14 @@ impl Rows {
                 let (index, value) = entry(token, last).map_err(|(problem, remedy)| {
                     Error::file(&self.path, Place::Line(self.line), problem, remedy)
                 })?;
+                if let Some(declared) = self.features.filter(|declared| index > *declared) {
+                    return Err(Error::file(
+                        &self.path,
+                        Place::Line(self.line),
+                        format!("an index exceeds the {declared} columns that were declared"),
+                        "declare as many columns as the file has",
+                    ));
+                }
                 last = index;
                 self.entries.push((index - 1, value));
             }
@@ -75,6 +86,9 @@ fn entry(token: &[u8], last: usize) -> std::result::Result<(usize, f64), Complai
         "an entry is not of the form index:value",
         "write label index:value ..., or give the file its usual extension",
     ))?;
+    if token.starts_with(b"-") {
+        return Err(("an index is negative", "LIBSVM counts columns from 1"));
+    }
     let index: usize = std::str::from_utf8(&token[..colon])
         .ok()
         .and_then(|t| t.parse().ok())
@@ -94,40 +108,19 @@ fn entry(token: &[u8], last: usize) -> std::result::Result<(usize, f64), Complai
     Ok((index, parse(&token[colon + 1..])))
 }
 
-/// A dense table wider than this is a mistake in an index.
+/// A table wider than this is a mistake in an index.
 const WIDEST: usize = 1 << 22;
 
-/// Reads a file into a dense table. Its number of columns is `wide.features` or the largest index of a first pass.
-pub(crate) fn read(path: &Path, wide: &Wide, with_label: bool, settings: Settings) -> Result<Encoded> {
-    let (rows, largest) = count(path)?;
-    let features = match wide.features {
-        None => largest,
-        Some(declared) if declared >= largest => declared,
-        Some(declared) => {
-            return Err(Error::file(
-                path,
-                Place::Whole,
-                format!("an index exceeds the {declared} columns that were declared"),
-                "declare as many columns as the file has",
-            ));
-        }
-    };
+/// Reads a file. Its number of columns is `wide.features` or the largest index of a first pass.
+pub(crate) fn read(path: &Path, wide: &Wide, with_label: bool, options: &ReadOptions) -> Result<Encoded> {
+    let counted = Counted::of(path, wide.features)?;
+    let features = wide.features.unwrap_or(counted.largest);
     if features > WIDEST {
         return Err(Error::file(
             path,
             Place::Whole,
-            format!("{features} columns are too many for a dense table (at most {WIDEST})"),
+            format!("{features} columns are too many (at most {WIDEST})"),
             "renumber the columns that occur, or hash them to fewer",
-        ));
-    }
-    if !(wide.bounds.feature.0..=wide.bounds.feature.1).contains(&0.0) {
-        return Err(Error::declaration(
-            "feature bounds",
-            format!(
-                "must hold 0, the value of every entry that a LIBSVM file leaves out, got [{}, {}]",
-                wide.bounds.feature.0, wide.bounds.feature.1
-            ),
-            "widen the bounds to include 0",
         ));
     }
     let mut names = unnamed(features);
@@ -135,24 +128,20 @@ pub(crate) fn read(path: &Path, wide: &Wide, with_label: bool, settings: Setting
         names.push("y".to_owned());
     }
     let schema = wide.schema(path, &names)?;
-    let plan = Plan::new(&schema, path, &names, with_label)?;
-    let zeros: Vec<f64> = plan.columns.iter().map(|c| c.scaling.apply(0.0)).collect();
-    let sparse_zero = zeros.iter().all(|z| *z == 0.0);
+    let plan = Plan::new(&schema, path, &names, with_label)?.without_centring(&schema)?;
+    let settings = options.sparse_settings(counted.rows, features, counted.entries, Precision::F64);
     let mut builder = Builder::new(path, &schema, plan, settings);
-    builder.ensure_rows(rows)?;
-    let mut input = Rows::open(path)?;
+    builder.ensure_rows(counted.rows)?;
+    let mut input = Rows::open(path, Some(features))?;
     let mut row = 0;
     while input.advance()? {
-        if row == rows || input.entries.last().is_some_and(|(column, _)| *column >= features) {
+        if row == counted.rows {
             return Err(Error::file(
                 path,
                 Place::Line(input.line),
                 "the file changed while it was read",
                 "try again when nothing else writes to it",
             ));
-        }
-        if !sparse_zero {
-            builder.put_features(row, &zeros);
         }
         for &(column, value) in &input.entries {
             // Columns stand in the table as they do in the file, so a column's slot is its number.
@@ -166,20 +155,30 @@ pub(crate) fn read(path: &Path, wide: &Wide, with_label: bool, settings: Setting
     builder.finish()
 }
 
-fn count(path: &Path) -> Result<(usize, usize)> {
-    let mut input = Rows::open(path)?;
-    let (mut rows, mut largest) = (0, 0);
-    while input.advance()? {
-        rows += 1;
-        largest = largest.max(input.entries.last().map_or(0, |(column, _)| column + 1));
+/// What a first pass tells about a file.
+struct Counted {
+    rows: usize,
+    entries: usize,
+    largest: usize,
+}
+
+impl Counted {
+    fn of(path: &Path, features: Option<usize>) -> Result<Self> {
+        let mut input = Rows::open(path, features)?;
+        let mut counted = Self { rows: 0, entries: 0, largest: 0 };
+        while input.advance()? {
+            counted.rows += 1;
+            counted.entries += input.entries.len();
+            counted.largest = counted.largest.max(input.entries.last().map_or(0, |(column, _)| column + 1));
+        }
+        if counted.rows == 0 {
+            return Err(Error::file(
+                path,
+                Place::Whole,
+                "the file is empty",
+                "check that the export was complete",
+            ));
+        }
+        Ok(counted)
     }
-    if rows == 0 {
-        return Err(Error::file(
-            path,
-            Place::Whole,
-            "the file is empty",
-            "check that the export was complete",
-        ));
-    }
-    Ok((rows, largest))
 }

@@ -146,6 +146,11 @@ impl Array {
         if self.number == Number::F4 { Precision::F32 } else { Precision::F64 }
     }
 
+    /// True if every number is a signed byte.
+    pub fn is_bytes(&self) -> bool {
+        self.number == Number::I1
+    }
+
     /// Puts every number. In column-major order a few columns are held at a time, so that the table is written in
     /// runs of several entries, at the cost of at most an eighth of its size.
     pub fn read_into(mut self, builder: &mut Builder) -> Result<()> {
@@ -204,6 +209,46 @@ impl Array {
     fn fill(&mut self, bytes: &mut Vec<u8>, numbers: usize) -> Result<()> {
         bytes.resize(numbers * self.number.size(), 0);
         self.input.read_exact(bytes).map_err(|e| Error::read(&self.path, e))
+    }
+}
+
+/// The numbers of an array held in memory, such as a member of an archive.
+pub(crate) struct Member<'a> {
+    number: Number,
+    bytes: &'a [u8],
+}
+
+impl<'a> Member<'a> {
+    /// A whole array of at most one dimension.
+    pub fn parse(path: &Path, bytes: &'a [u8]) -> Result<Self> {
+        let (header, offset) = header_text(path, &mut &*bytes, bytes.len() as u64)?;
+        let header = Header::parse(&header).ok_or_else(|| damaged(path, "its header is not readable"))?;
+        let number = number(path, &header.descr)?;
+        let count = match header.shape[..] {
+            [] => 1,
+            [count] => count,
+            _ => return Err(damaged(path, "a part of it has more than one dimension")),
+        };
+        let bytes = &bytes[offset as usize..];
+        if count.checked_mul(number.size()) != Some(bytes.len()) {
+            return Err(damaged(path, "a part of it is not as long as its header says"));
+        }
+        Ok(Self { number, bytes })
+    }
+
+    /// How many numbers there are.
+    pub fn count(&self) -> usize {
+        self.bytes.len() / self.number.size()
+    }
+
+    /// What the file itself stores.
+    pub fn precision(&self) -> Precision {
+        if self.number == Number::F4 { Precision::F32 } else { Precision::F64 }
+    }
+
+    /// Calls `put` with every number in turn.
+    pub fn each(&self, put: impl FnMut(f64) -> Result<()>) -> Result<()> {
+        self.number.each(self.bytes, put)
     }
 }
 

@@ -144,6 +144,8 @@ fn arrays_of_every_type_and_order() {
         assert_eq!(entries(&table), numbers, "{descr}");
         let is_single = matches!(table.design.storage(), Storage::F32(_));
         assert_eq!(is_single, *descr == "'<f4'", "single precision stays single");
+        let is_bytes = matches!(table.design.storage(), Storage::I8 { .. });
+        assert_eq!(is_bytes, *descr == "'|i1'", "bytes stay bytes");
         let file = sample("x.npy", npy(descr, true, "(2, 3)", bytes));
         let table = read_wide(&file.path, &plain(0.0, 9.0), &OPTIONS).unwrap();
         assert_eq!(entries(&table), [1.0, 3.0, 5.0, 2.0, 4.0, 6.0], "{descr} by columns");
@@ -236,12 +238,12 @@ fn libsvm_text() {
     let table = read_wide(&file.path, &scaled, &OPTIONS).unwrap();
     assert_eq!(
         entries(&table)[..4],
-        [0.0, -1.0, 1.0, -1.0],
-        "what is left out is zero, scaled like the rest"
+        [0.5, 0.0, 1.0, 0.0],
+        "a file that leaves zeros out is not centred: what is left out stays zero"
     );
     assert!(table.target.is_none() && table.response.is_empty());
     let narrow = Wide { features: Some(2), ..Wide::new(0.0, 1.0) };
-    says(&message(read_wide(&file.path, &narrow, &OPTIONS)), &["exceeds the 2 columns"]);
+    says(&message(read_wide(&file.path, &narrow, &OPTIONS)), &["line 1", "exceeds the 2 columns"]);
 }
 
 #[test]

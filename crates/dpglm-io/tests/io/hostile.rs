@@ -57,7 +57,7 @@ proptest! {
 
     #[test]
     fn arbitrary_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        for format in [Format::Csv, Format::Parquet, Format::Npy, Format::Libsvm] {
+        for format in [Format::Csv, Format::Parquet, Format::Npy, Format::Npz, Format::Libsvm] {
             try_everything(&bytes, format);
         }
     }
@@ -71,6 +71,14 @@ proptest! {
     #[test]
     fn damaged_arrays(bytes in damaged(npy("'<f8'", false, "(3, 2)", &f64_bytes(&[0.5; 6])))) {
         try_everything(&bytes, Format::Npy);
+    }
+
+    #[test]
+    fn damaged_sparse_arrays(bytes in damaged(zip(
+        &npz("csr", [2, 3], &[0, 2, 3], &[0, 2, 1], ("'<f8'", f64_bytes(&[0.5, 1.0, 2.0]))),
+        false,
+    ))) {
+        try_everything(&bytes, Format::Npz);
     }
 
     #[test]

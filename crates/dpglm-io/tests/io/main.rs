@@ -7,6 +7,7 @@ mod encoding;
 mod formats;
 mod hostile;
 mod real_data;
+mod sparse;
 mod support;
 mod wrong_files;
 mod wrong_schemas;

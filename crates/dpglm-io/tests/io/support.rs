@@ -1,9 +1,11 @@
 //! Small files to read.
 
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use dpglm::data::Values;
 use dpglm::data::design::Storage;
 use dpglm_io::{Encoded, ReadOptions, Schema, read_table};
 use parquet::basic::Compression;
@@ -70,14 +72,90 @@ pub fn says(message: &str, parts: &[&str]) {
     }
 }
 
-/// The stored entries as double precision.
+/// The stored entries as double precision, row after row, zeros and all.
 pub fn entries(table: &Encoded) -> Vec<f64> {
     match table.design.storage() {
         Storage::F64(entries) => entries.clone(),
         Storage::F32(entries) => entries.iter().map(|x| f64::from(*x)).collect(),
-        #[allow(unreachable_patterns, reason = "other storage is not made here")]
-        _ => panic!("dense storage was expected"),
+        Storage::I8 { entries, scale } => entries.iter().map(|x| f64::from(*x) * scale).collect(),
+        Storage::Csr(csr) => {
+            let columns = table.design.columns();
+            let mut out = vec![0.0; table.rows() * columns];
+            for (row, range) in csr.offsets().windows(2).enumerate() {
+                for k in range[0]..range[1] {
+                    out[row * columns + csr.indices()[k] as usize] = match csr.values() {
+                        Values::F64(values) => values[k],
+                        Values::F32(values) => f64::from(values[k]),
+                        Values::Ones => 1.0,
+                    };
+                }
+            }
+            out
+        }
     }
+}
+
+/// A zip archive of these members.
+pub fn zip(members: &[(&str, Vec<u8>)], deflated: bool) -> Vec<u8> {
+    let (mut out, mut directory) = (Vec::new(), Vec::new());
+    for (name, bytes) in members {
+        let mut crc = flate2::Crc::new();
+        crc.update(bytes);
+        let packed = if deflated {
+            let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap()
+        } else {
+            bytes.clone()
+        };
+        let mut common = Vec::new();
+        common.extend([45, 0, 0, 0, if deflated { 8 } else { 0 }, 0, 0, 0, 0, 0]);
+        common.extend(crc.sum().to_le_bytes());
+        common.extend(u32::try_from(packed.len()).unwrap().to_le_bytes());
+        common.extend(u32::try_from(bytes.len()).unwrap().to_le_bytes());
+        common.extend(u16::try_from(name.len()).unwrap().to_le_bytes());
+        common.extend([0, 0]);
+        directory.extend(b"PK\x01\x02\x2d\x00");
+        directory.extend(&common);
+        directory.extend([0; 10]);
+        directory.extend(u32::try_from(out.len()).unwrap().to_le_bytes());
+        directory.extend(name.as_bytes());
+        out.extend(b"PK\x03\x04");
+        out.extend(&common);
+        out.extend(name.as_bytes());
+        out.extend(packed);
+    }
+    let start = u32::try_from(out.len()).unwrap();
+    let length = u32::try_from(directory.len()).unwrap();
+    out.extend(directory);
+    out.extend(b"PK\x05\x06\0\0\0\0");
+    out.extend([u8::try_from(members.len()).unwrap(), 0].repeat(2));
+    out.extend(length.to_le_bytes());
+    out.extend(start.to_le_bytes());
+    out.extend([0, 0]);
+    out
+}
+
+/// A sparse array as `scipy.sparse.save_npz` writes it.
+pub fn npz(
+    format: &str,
+    shape: [i64; 2],
+    indptr: &[i32],
+    indices: &[i32],
+    data: (&str, Vec<u8>),
+) -> Vec<(&'static str, Vec<u8>)> {
+    let whole = |numbers: &[i32]| {
+        let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+        npy("'<i4'", false, &format!("({},)", numbers.len()), &bytes)
+    };
+    let shape: Vec<u8> = shape.iter().flat_map(|x| x.to_le_bytes()).collect();
+    vec![
+        ("indices.npy", whole(indices)),
+        ("indptr.npy", whole(indptr)),
+        ("format.npy", npy("'|S3'", false, "()", format.as_bytes())),
+        ("shape.npy", npy("'<i8'", false, "(2,)", &shape)),
+        ("data.npy", npy(data.0, false, &format!("({},)", indices.len()), &data.1)),
+    ]
 }
 
 /// A `.npy` file of the given type and shape.

@@ -244,9 +244,9 @@ fn arrays_that_are_not_read() {
 
 #[test]
 fn an_archive_in_place_of_a_table() {
-    let file = sample("x.npz", b"PK\x03\x04rest");
+    let file = sample("x.zip", b"PK\x03\x04rest");
     let m = message(read_wide(&file.path, &Wide::new(0.0, 1.0), &ReadOptions::default()));
-    says(&m, &["zip archive", ".npy"]);
+    says(&m, &["zip archive", ".npz"]);
 }
 
 #[test]
@@ -268,7 +268,8 @@ fn libsvm_indices() {
         ("1 a:1\n", "not a whole number"),
         ("1 7\n", "index:value"),
         ("1 99999999999:1\n", "beyond"),
-        ("1 99999999:1\n", "too many for a dense table"),
+        ("1 99999999:1\n", "columns are too many"),
+        ("1 1:1\n1 -3:1\n", "line 2: an index is negative"),
     ] {
         let file = sample("t.libsvm", text);
         let wide = Wide::new(0.0, 1.0).with_binary_response(Response::LastColumn);

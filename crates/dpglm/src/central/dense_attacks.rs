@@ -7,8 +7,8 @@ use crate::families::Family;
 use crate::noise::RandomSource;
 use crate::privacy::Budget;
 
-const ROWS: usize = 24;
-const COLUMNS: usize = 4;
+pub(super) const ROWS: usize = 24;
+pub(super) const COLUMNS: usize = 4;
 
 /// A small generator of test tables.
 pub(super) struct Tables(u64);

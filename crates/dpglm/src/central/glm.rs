@@ -52,6 +52,8 @@ pub struct Glm {
     ridge: f64,
     radius: Option<f64>,
     level: Option<f64>,
+    /// Also find rough standard errors, from what is released anyway.
+    rough: bool,
 }
 
 /// A fitted model.
@@ -96,7 +98,7 @@ impl Glm {
                 remedy: "declare the smallest and the largest count a row may have",
             });
         }
-        Ok(Self { family, target, intercept: false, ridge: 0.0, radius: None, level: None })
+        Ok(Self { family, target, intercept: false, ridge: 0.0, radius: None, level: None, rough: false })
     }
 
     /// The design's first column is constant 1: its coefficient is the intercept.
@@ -133,6 +135,12 @@ impl Glm {
     pub fn intervals(mut self, level: f64) -> Result<Self> {
         self.level = Some(require_level(level)?);
         Ok(self)
+    }
+
+    /// Also finds rough standard errors.
+    pub(super) fn with_rough_errors(mut self) -> Self {
+        self.rough = true;
+        self
     }
 
     /// Every release, with its share of the budget. Public quantities only.
@@ -191,6 +199,8 @@ pub(super) struct Estimate {
     pub coefficients: Vec<f64>,
     pub intervals: Option<Vec<Interval>>,
     pub covariance: Option<Vec<f64>>,
+    /// Standard errors, rough ones where intervals were not asked for; empty unless either was.
+    pub errors: Vec<f64>,
 }
 
 impl Estimate {
@@ -198,7 +208,7 @@ impl Estimate {
         let certificate = certificate
             .enforcing("the rows of a unit are weighted so that their l2 norms sum to at most the released typical size")
             .enforcing("each row's score is bounded");
-        let Self { coefficients, intervals, covariance } = self;
+        let Self { coefficients, intervals, covariance, .. } = self;
         Fit { coefficients, intervals, covariance, certificate }
     }
 }
@@ -292,10 +302,11 @@ impl Glm {
         let coefficients = weighting.coordinates.stored(&average);
 
         // Step 8
-        let covariance = match slope {
-            None => None,
-            Some(slope) => {
-                let h = slope.lowered();
+        let covariance = match &slope {
+            None if !model.rough => None,
+            _ => {
+                let curvature = slope.as_ref().unwrap_or(&features);
+                let h = curvature.lowered();
                 let unit = 2.0 * weighting.size / data.units() as f64;
                 let noise = |what, cap: f64| purse.noise_per_sensitivity(what) * cap * unit;
                 let moved: Vec<f64> = average.iter().zip(&start).map(|(a, b)| a - b).collect();
@@ -304,19 +315,38 @@ impl Glm {
                     &Passage::new(&drive, &h, noise(AVERAGED.what, score.cap()), true),
                     &moved,
                 );
-                let mut total = scored.sampling(&coefficients, &h, purse)? + descended;
-                for j in (0..d).filter(|&j| slope.matrix[(j, j)] < 3.0 * slope.noise) {
+                let sampled = match slope {
+                    Some(_) => scored.sampling(&coefficients, &h, purse)?,
+                    None => self.rough_sampling(&h, base, score.cap(), data.units()),
+                };
+                let mut total = sampled + descended;
+                for j in (0..d).filter(|&j| curvature.matrix[(j, j)] < 3.0 * curvature.noise) {
                     total[(j, j)] += descent.limit.powi(2);
                 }
                 Some(weighting.coordinates.stored_covariance(&total))
             }
         };
+        let errors = covariance
+            .iter()
+            .flat_map(|c| c.diagonal().iter().map(|v| v.sqrt()).collect::<Vec<_>>())
+            .collect();
+        let covariance = covariance.filter(|_| model.level.is_some());
         let intervals = model
             .level
             .zip(covariance.as_ref())
             .map(|(level, c)| intervals(&coefficients, c.diagonal().iter().copied(), level));
         let covariance = covariance.map(|c| c.as_slice().to_vec());
-        Ok(Estimate { coefficients, intervals, covariance })
+        Ok(Estimate { coefficients, intervals, covariance, errors })
+    }
+
+    /// The sampling part of the covariance where nothing was released for it: scores vary as much as their slope says, or
+    /// as their cap allows.
+    fn rough_sampling(&self, slope: &DMatrix<f64>, base: f64, cap: f64, units: usize) -> DMatrix<f64> {
+        let variance = match self.family {
+            Family::Poisson => 1.0,
+            _ => cap * cap / self.family.mean_slope(base),
+        };
+        Conditioner::new(slope, 1e-12 * slope.trace()).inverse() * (variance / units as f64)
     }
 }
 

@@ -80,11 +80,11 @@ impl PrivateMean {
         let d = self.ranges.len();
         // Ranks known to one row in thirty, for all columns together.
         let reach = 300.0 * (d as f64).sqrt() / (rows as f64 * privacy.mu());
-        let share = (reach * reach).clamp(0.02, 0.12);
+        let share = (reach * reach).clamp(0.02, 0.28);
         let mut plan = vec![
             Planned::selection(CENTRES, share, d as u64),
-            Planned::selection(SCALES, 0.5 * share, d as u64),
-            Planned::selection(RADIUS, 0.5 * share, 1),
+            Planned::selection(SCALES, 0.75 * share, d as u64),
+            Planned::selection(RADIUS, 0.25 * share, 1),
         ];
         if self.level.is_some() {
             plan.push(Planned::gaussian(SQUARES, 0.06, 1));
@@ -145,8 +145,10 @@ impl PrivateMean {
 
         // Step 2
         let (mut centres, mut scales) = (Vec::with_capacity(d), Vec::with_capacity(d));
-        let places = Candidates::even(-1.0, 1.0, 1 << 14)?;
-        let sizes = Candidates::geometric(2f64.powi(-24), 2.0, 8)?;
+        // As fine as the noise allows: the many candidates far from all rows must not outweigh the few near them.
+        let gap = 0.5 * rows as f64 / purse.noise_per_sensitivity(CENTRES).max(1e-300);
+        let places = Candidates::even(-1.0, 1.0, (gap / 2.5).exp().clamp(65.0, 16_385.0) as u64)?;
+        let sizes = Candidates::positive_geometric(2f64.powi(-24), 2.0, if gap > 20.0 { 8 } else { 1 })?;
         for column in 0..d {
             let values: Vec<f64> = (0..rows).map(|row| entry(row, column)).collect();
             centres.push(purse.quantile(CENTRES, &values, places, 0.5)?);
@@ -172,7 +174,7 @@ impl PrivateMean {
         // No row is farther than this: the ranges and the released scales bound it.
         let farthest = 2.0 * scales.iter().map(|s| s.powi(-2)).sum::<f64>().sqrt();
         let nearest = (d as f64).sqrt() * 2f64.powi(-6);
-        let radii = Candidates::geometric(nearest, farthest.max(2.0 * nearest), 24)?;
+        let radii = Candidates::positive_geometric(nearest, farthest.max(2.0 * nearest), 24)?;
         // Few enough rows that clipping them costs less than the noise, and enough that the candidates beyond all rows,
         // of which there are many, stay unlikely.
         let rank_noise = purse.noise_per_sensitivity(RADIUS) * ((radii.count() as f64).ln() + 4.0);

@@ -13,7 +13,7 @@ use super::descent::{Descent, Drive};
 use super::glm::{AVERAGED, BURN_IN, adjacency, moments_share, push_gradients};
 use super::moments::{self, TRACE};
 use super::prepared::{Prepared, require_shape};
-use super::purse::{Calibration, Planned, Privacy};
+use super::purse::{Calibration, Planned, Privacy, Purse};
 use super::weighting;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -26,8 +26,8 @@ const MOMENTS: &str = "moments of the features";
 /// Private multinomial regression. Responses are class numbers from 0; class 0 is the reference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Multinomial {
-    classes: usize,
-    intercept: bool,
+    pub(super) classes: usize,
+    pub(super) intercept: bool,
     ridge: f64,
 }
 
@@ -77,12 +77,17 @@ impl Multinomial {
     /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
     pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
         require_shape(columns, units)?;
+        let calibration = Calibration::new(self.plan(columns, units, privacy)?, privacy)?;
+        Ok(Prepared { model: self.clone(), columns, units, calibration })
+    }
+
+    /// Every release, with its share of the budget. Public quantities only.
+    pub(super) fn plan(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Vec<Planned>> {
         let share = moments_share(columns, units, privacy).clamp(0.01, 0.10);
         let mut plan = weighting::planned(columns, self.intercept, units, privacy)?;
         plan.push(Planned::gaussian(MOMENTS, share, 1));
         push_gradients(&mut plan);
-        let calibration = Calibration::new(plan, privacy)?;
-        Ok(Prepared { model: self.clone(), columns, units, calibration })
+        Ok(plan)
     }
 
     /// Prepares and fits.
@@ -105,23 +110,48 @@ impl Prepared<Multinomial> {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<MultinomialFit> {
         self.require_shape_of(data)?;
-        let classes = self.model.classes;
-        let (d, outputs) = (data.design().columns(), classes - 1);
         let mut purse = self.calibration.open(rng);
-        // A label outside its domain counts as the reference class.
-        let admit = |y: f64| if y >= 0.0 && y < classes as f64 { y as usize } else { 0 };
-        let response: Vec<usize> = data.response().iter().map(|&y| admit(y)).collect();
+        let response = self.model.admitted(data);
+        let coefficients = self.model.descend(data, &response, &mut purse, progress)?;
+        let certificate = Multinomial::enforced(purse.close(adjacency(data)));
+        Ok(MultinomialFit { coefficients, certificate })
+    }
+}
 
-        let weighting = weighting::release(data, self.model.intercept, &mut purse)?;
+impl Multinomial {
+    /// The classes; a label outside its domain counts as the reference class.
+    pub(super) fn admitted(&self, data: &Dataset) -> Vec<usize> {
+        let admit = |y: f64| if y >= 0.0 && y < self.classes as f64 { y as usize } else { 0 };
+        data.response().iter().map(|&y| admit(y)).collect()
+    }
+
+    /// Notes what a descent enforces.
+    pub(super) fn enforced(certificate: Certificate) -> Certificate {
+        certificate
+            .enforcing("the rows of a unit are weighted so that their l2 norms sum to at most the released typical size")
+            .enforcing("each row's score is bounded")
+    }
+
+    /// The coefficients of each class after the first.
+    pub(super) fn descend(
+        &self,
+        data: &Dataset,
+        response: &[usize],
+        purse: &mut Purse<'_>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Vec<Vec<f64>>> {
+        let classes = self.classes;
+        let (d, outputs) = (data.design().columns(), classes - 1);
+        let weighting = weighting::release(data, self.intercept, purse)?;
         let trace = TRACE * weighting.size * weighting.size;
         let weight = |row: usize| weighting.weights[row];
-        let features = moments::release(MOMENTS, data, &weighting, weight, trace, &mut purse)?;
+        let features = moments::release(MOMENTS, data, &weighting, weight, trace, purse)?;
         let descent = Descent {
             data,
             weighting: &weighting,
             outputs,
-            ridge: self.model.ridge,
-            intercept: self.model.intercept,
+            ridge: self.ridge,
+            intercept: self.intercept,
             radius: None,
             limit: 60.0 * (outputs as f64).sqrt() / weighting.size,
         };
@@ -131,23 +161,11 @@ impl Prepared<Multinomial> {
         for phase in [BURN_IN, AVERAGED] {
             let drive = Drive { phase, ..features.drive(AVERAGED) };
             let score = |row: usize, u: &[f64], out: &mut [f64]| bounded_score(u, response[row], out);
-            average = descent.run(&drive, &mut iterate, cap(classes), score, &mut purse, &mut || {
+            average = descent.run(&drive, &mut iterate, cap(classes), score, purse, &mut || {
                 done += 1;
                 progress(done, BURN_IN.steps + AVERAGED.steps);
             })?;
         }
-        let certificate = purse
-            .close(adjacency(data))
-            .enforcing("the rows of a unit are weighted so that their l2 norms sum to at most the released typical size")
-            .enforcing("each row's score is bounded");
-        Ok(MultinomialFit {
-            coefficients: weighting
-                .coordinates
-                .stored(&average)
-                .chunks_exact(d)
-                .map(<[f64]>::to_vec)
-                .collect(),
-            certificate,
-        })
+        Ok(weighting.coordinates.stored(&average).chunks_exact(d).map(<[f64]>::to_vec).collect())
     }
 }

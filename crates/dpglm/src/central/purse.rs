@@ -407,3 +407,53 @@ fn largest(scores: &[f64], count: usize) -> Vec<usize> {
     order.sort_unstable();
     order
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn budget() -> Privacy {
+        Privacy::Budget(Budget::new(2.0, 1e-5).unwrap())
+    }
+
+    #[test]
+    fn the_largest_scores_are_chosen_once_and_paid_for() {
+        let plan = vec![Planned::selection("support", 1.0, 2)];
+        for privacy in [budget(), Privacy::None] {
+            let calibration = Calibration::new(plan.clone(), privacy).unwrap();
+            let mut rng = RandomSource::from_os().unwrap();
+            let mut purse = calibration.open(&mut rng);
+            let chosen = purse.top("support", &[1e6, 0.0, f64::NAN, 2e6, -1e6], 2, 1.0).unwrap();
+            assert_eq!(chosen, [0, 3]);
+            assert!(purse.top("support", &[1.0, 2.0], 1, 1.0).is_err());
+            assert!(purse.top("other", &[1.0, 2.0], 1, 1.0).is_err());
+        }
+        let calibration = Calibration::new(plan, budget()).unwrap();
+        let mut rng = RandomSource::from_os().unwrap();
+        let mut purse = calibration.open(&mut rng);
+        purse.top("support", &[1e6, 0.0, 3.0], 2, 0.5).unwrap();
+        let certificate = purse.close(Adjacency::ReplaceRow);
+        assert_eq!(certificate.events().iter().map(Event::count).sum::<u64>(), 2);
+        assert!(certificate.verify().is_ok());
+    }
+
+    #[test]
+    fn fixed_events_are_spent_once_and_share_the_budget() {
+        let fixed = Event::new("minimum", Noise::Approximate { epsilon: 1.0, delta: 4e-6 }, 1).unwrap();
+        let plan = vec![Planned::gaussian("mean", 1.0, 1)];
+        let beside = Calibration::beside(vec![fixed.clone()], plan.clone(), budget()).unwrap();
+        let alone = Calibration::new(plan.clone(), budget()).unwrap();
+        assert!(beside.noise_per_sensitivity("mean") > 1.2 * alone.noise_per_sensitivity("mean"));
+        let mut rng = RandomSource::from_os().unwrap();
+        let mut purse = beside.open(&mut rng);
+        assert!(purse.fixed("mean").is_err());
+        assert!(purse.fixed("minimum").unwrap().is_some());
+        assert!(purse.fixed("minimum").is_err());
+        purse.vector("mean", &mut vec![0.0; 3], 1.0).unwrap();
+        let certificate = purse.close(Adjacency::ReplaceRow);
+        assert!(certificate.verify().is_ok() && certificate.guarantee().unwrap().epsilon <= 2.0);
+        // What a fixed event fails with cannot exceed the budget's delta.
+        let greedy = Event::new("minimum", Noise::Approximate { epsilon: 1.0, delta: 1e-5 }, 1).unwrap();
+        assert!(Calibration::beside(vec![greedy], plan, budget()).is_err());
+    }
+}

@@ -1,7 +1,8 @@
 //! The response of a sparse model: its public domain, and the cap on its score.
 //!
-//! A real response needs a cap on its residuals. It is public, or the 0.9 quantile of the absolute responses, found
-//! privately on a small share of the budget: at coefficients zero the residuals are the responses themselves.
+//! A real response needs a cap on its residuals. It is public, or the median of the absolute responses, found privately on a
+//! small share of the budget. At coefficients zero the residuals are the responses themselves, and half of them are capped; the
+//! scores of the others still point the right way, and noise is proportional to the cap.
 
 use super::purse::{Planned, Privacy, Purse};
 use crate::error::{Error, Result, require_positive};
@@ -84,7 +85,7 @@ impl Response {
             Some(cap) => Ok(cap),
             None => {
                 let sizes: Vec<f64> = response.iter().map(|y| y.abs()).collect();
-                purse.quantile(CAP, &sizes, self.candidates()?, 0.9)
+                purse.quantile(CAP, &sizes, self.candidates()?, 0.5)
             }
         }
     }

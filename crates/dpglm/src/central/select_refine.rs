@@ -5,6 +5,8 @@
 //! 2. Each column's sum of `score_i * sign(x_ij)` over the rows, the scores taken at the start; the s columns with the
 //!    largest sums in absolute value, by one-shot Gumbel noise.
 //! 3. The dense fit of [`super::glm`] on the chosen columns, with all its steps, and its intervals if asked for.
+//! 4. Unless intervals are asked for: coefficients within 2.5 standard errors of zero become zero. Most of them belong to
+//!    columns that noise chose.
 //!
 //! # Guarantee
 //! Replacement of one unit, for every data set. Scores are bounded by `cap`, signs by 1, and the rows of a unit share one
@@ -33,7 +35,10 @@ use crate::privacy::Certificate;
 
 const COLUMNS: &str = "chosen columns";
 /// The share of the budget that choosing the columns deserves: a wrong column costs more than noise on a right one.
-const SELECTION: f64 = 0.7;
+pub(super) const SELECTION: f64 = 0.7;
+
+/// How many standard errors from zero a coefficient must be to be kept.
+const CLEAR: f64 = 2.5;
 
 /// A private model with few coefficients that are not zero.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +62,15 @@ impl SparseFit {
         Self { support, fit: Fit { coefficients, intervals: None, covariance: None, certificate } }
     }
 
+    /// Keeps the coefficients for which `clear(place, coefficient)` holds.
+    fn keep(&mut self, clear: impl Fn(usize, f64) -> bool) {
+        let kept: Vec<bool> = self.fit.coefficients.iter().enumerate().map(|(i, &b)| clear(i, b)).collect();
+        let mut at = kept.iter();
+        self.support.retain(|_| *at.next().unwrap_or(&true));
+        let mut at = kept.iter();
+        self.fit.coefficients.retain(|_| *at.next().unwrap_or(&true));
+    }
+
     /// One coefficient per column of the design.
     pub fn coefficients(&self, columns: usize) -> Vec<f64> {
         let mut all = vec![0.0; columns];
@@ -78,7 +92,7 @@ impl SelectRefine {
                 remedy: "give the number of coefficients that may differ from zero",
             });
         }
-        Ok(Self { model, sparsity })
+        Ok(Self { model: model.with_rough_errors(), sparsity })
     }
 
     /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
@@ -149,9 +163,16 @@ impl Prepared<SelectRefine> {
         // Step 3
         let chosen = data.with_columns(&support)?;
         let estimate: Estimate = model.descend(&chosen, &response, start, &mut purse, progress)?;
+        let errors = estimate.errors.clone();
         let certificate = purse
             .close(adjacency(data))
             .enforcing("the rows of a unit share one vote of bounded score in the choice of columns");
-        Ok(SparseFit { support, fit: estimate.certified(certificate) })
+        let mut found = SparseFit { support, fit: estimate.certified(certificate) };
+        // Step 4
+        if found.fit.intervals.is_none() {
+            let constant = usize::from(model.intercept);
+            found.keep(|i, b| i < constant || b.abs() >= CLEAR * errors[i]);
+        }
+        Ok(found)
     }
 }

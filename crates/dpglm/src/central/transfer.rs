@@ -2,9 +2,9 @@
 //!
 //! # Algorithm (WG Algorithm 1, made private for every data set)
 //! 1. Clamp entries and responses. For a real response: the cap on its residuals, public or a private quantile.
-//! 2. The support S: the s columns with the largest gradient at zero, by one-shot Gumbel noise ([`super::screening`]).
+//! 2. The support S: the s columns with the largest gradient at zero, by one-shot Gumbel noise (`central::screening`).
 //! 3. The teacher: the minimum on S of the mean of the capped losses plus `lambda/2 |theta|^2`, until its gradient is proven to be
-//!    at most tau ([`super::strongly_convex`]).
+//!    at most tau (`central::strongly_convex`).
 //! 4. Its linear predictors on m public feature rows, with Gaussian noise.
 //! 5. The student: iterative hard thresholding on the public rows and the noisy answers ([`super::iht`]).
 //!
@@ -171,6 +171,15 @@ impl Transfer {
     pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
         require_shape(columns, units)?;
         require_sparsity(self.sparsity, columns)?;
+        // Below this, a teacher on adversarial rows could take hours to prove its distance from the minimum.
+        if self.ridge.is_some_and(|lambda| lambda < 1e-9 * self.entry * self.entry) {
+            return Err(Error::OutOfRange {
+                parameter: "ridge",
+                range: "at least 1e-9 times the squared entry bound",
+                value: self.ridge.unwrap_or_default().to_string(),
+                remedy: "choose a larger ridge: noise is proportional to its inverse",
+            });
+        }
         if self.literal && !self.accepted {
             return Err(Error::Conflict(format!(
                 "literal knowledge transfer is private only if {SAME_SUPPORT}: accept that by name, or leave out `literal`"
@@ -332,10 +341,13 @@ fn frobenius(design: &Design) -> f64 {
 /// An upper bound on the largest singular value, within a few parts in a million of it.
 ///
 /// For a symmetric positive matrix G, `|G^(2^k)|_F ^ (2^-k)` lies above its largest eigenvalue and falls to it. Twenty squarings;
-/// each errs by at most `s u` times the squared norm, that is by `s^1.5 u` relative to the result, and the roots shrink that: the
-/// last factor covers all of it for up to 10,000 columns.
+/// each errs by at most `s u` times the squared Frobenius norm, that is by `s^2 u` relative to the largest eigenvalue, and the
+/// roots keep the sum of all errors at that: the last factor covers it for up to 10,000 columns. Beyond, the Frobenius norm.
 fn largest_singular_value(design: &Design) -> f64 {
     let s = design.columns();
+    if s > 10_000 {
+        return frobenius(design);
+    }
     let mut power = DMatrix::from_row_slice(s, s, &weighted_gram(design, |_| 1.0));
     let square = frobenius(design).powi(2);
     let (mut logarithm, mut weight) = (0.0, 1.0);
@@ -493,6 +505,7 @@ mod tests {
         assert!(Transfer::logistic(f64::NAN, 2).is_err());
         assert!(Transfer::linear((2.0, 1.0), 1.0, 2).is_err());
         let model = Transfer::logistic(1.0, 3).unwrap();
+        assert!(model.clone().ridge(1e-12).unwrap().prepare(5, 100, budget(1.0)).is_err());
         assert!(model.clone().ridge(0.0).is_err() && model.clone().synthetic_features(0).is_err());
         assert!(model.prepare(2, 100, budget(1.0)).is_err());
         let other = synthetic(50, 7, 1.0).unwrap();

@@ -15,8 +15,7 @@
 //!
 //! # Differs from the paper
 //! Composition by privacy-loss distributions in place of the strong composition theorem; Gumbel in place of Laplace noise at
-//! the same sensitivity; residuals are capped where the paper assumes a Lipschitz loss; T balances the method's own error
-//! bound for entries of the usual size (a third of the box squared) against the noise.
+//! the same sensitivity; residuals are capped where the paper assumes a Lipschitz loss; the constant in T comes from simulation.
 //!
 //! # References
 //! Talwar, Thakurta and Zhang, *Nearly optimal private LASSO*, NeurIPS 2015.
@@ -76,6 +75,9 @@ impl FrankWolfe {
 
     /// The number of steps at which the error of the method, `2 curvature / (T + 2)`, and that of the noisy choices,
     /// `radius * scale * ln(2d)` with a scale that grows like `sqrt(T)`, are least together.
+    ///
+    /// Both are bounds, the first a loose one: its constant is 1/60 of what is proven (`(2 c radius)^2`), at which l2 errors were least in
+    /// simulation (800 rows, 1,000 columns, 10 of them active, epsilon 1.5 to 5). Accuracy rests on it, privacy does not.
     fn planned_steps(&self, columns: usize, units: usize, privacy: Privacy) -> u64 {
         if let Some(steps) = self.steps {
             return steps;
@@ -83,10 +85,10 @@ impl FrankWolfe {
         if privacy == Privacy::None {
             return 200;
         }
+        // A real response's cap is not known yet: a tenth of its declared reach is usual.
         let (steepest, cap) =
-            if self.response.is_real() { (1.0, 0.3 * self.response.reach()) } else { (0.5, 0.5) };
-        // A vertex and the iterate are at most 2 radius apart in l1 norm, about sqrt(2) radius in l2.
-        let curvature = steepest * 2.0 * (self.entry * self.radius).powi(2) / 3.0;
+            if self.response.is_real() { (1.0, 0.1 * self.response.reach()) } else { (0.5, 0.5) };
+        let curvature = steepest * 2.0 * (self.entry * self.radius).powi(2) / 30.0;
         let noise = self.radius * coordinate_sensitivity(units, cap, self.entry) / privacy.mu();
         let error = |t: u64| {
             2.0 * curvature / (t as f64 + 2.0) + noise * (t as f64).sqrt() * (2.0 * columns as f64).ln()

@@ -160,7 +160,8 @@ impl Prepared<JohnsonLindenstrauss> {
         purse.vector(EIGENVALUE, &mut least, sensitivity)?;
         let noise = purse.noise_per_sensitivity(EIGENVALUE) * sensitivity;
         let failure = FAILURES.1 * self.failure_delta();
-        let certain = least[0] - error - noise * upper_quantile(failure);
+        // A millionth more covers the rounding to the grid, and the noise's own enlargement for it.
+        let certain = least[0] - error - noise * (1.0 + 1e-6) * upper_quantile(failure) - 1e-6 * sensitivity;
 
         // Step 3
         let wanted = length * length / model.ratio * (1.0 + 1e-12);

@@ -131,6 +131,51 @@ mod tests {
         }
     }
 
+    /// In one dimension the densities are explicit: delta by integration stays below the claim on random and adversarial pairs.
+    #[test]
+    fn no_pair_of_densities_exceeds_the_claim() {
+        use crate::central::attacks::uniform;
+        use crate::noise::RandomSource;
+        let mut rng = RandomSource::insecure_seeded(12);
+        let mut nearest = 0.0_f64;
+        for case in 0..108 {
+            let rows = 1 + case % 4;
+            let (ridge, sigma) = ([0.5, 2.0, 8.0][case % 3], [1.0, 2.0, 5.0][case / 3 % 3]);
+            // Rows (x, y) of the loss ln cosh(x theta - y): slope at most 1, curvature at most 1, for |x| <= 1.
+            let mut row = |extreme: bool| match extreme {
+                true => (if rng.coin() { 1.0 } else { -1.0 }, if rng.coin() { 9.0 } else { -9.0 }),
+                false => (uniform(&mut rng), 3.0 * uniform(&mut rng)),
+            };
+            let common: Vec<(f64, f64)> = (1..rows).map(|_| row(false)).collect();
+            let (left, right) = (row(case % 2 == 0), row(case % 2 == 0));
+            let density = |last: (f64, f64), theta: f64| {
+                let (mut slope, mut curvature) = (ridge * theta, ridge);
+                for &(x, y) in common.iter().chain([&last]) {
+                    let t = (x * theta - y).tanh();
+                    slope += t * x;
+                    curvature += (1.0 - t * t) * x * x;
+                }
+                let z = slope / sigma;
+                curvature * (-0.5 * z * z).exp() / (sigma * (2.0 * std::f64::consts::PI).sqrt())
+            };
+            let mu = 2.0 / sigma;
+            for epsilon in [1.0, 2.0, 4.0] {
+                let claim = noise_delta(mu, epsilon - (1.0 / ridge).ln_1p());
+                let width = (12.0 * sigma + rows as f64 + 1.0) / ridge;
+                let step = width / 20_000.0;
+                let exact: f64 = (-20_000..20_000)
+                    .map(|i| step * (f64::from(i) + 0.5))
+                    .map(|t| (density(left, t) - epsilon.exp() * density(right, t)).max(0.0) * step)
+                    .sum();
+                assert!(exact <= claim * (1.0 + 1e-6) + 1e-12, "{exact} > {claim} at {epsilon}");
+                if claim < 1.0 {
+                    nearest = nearest.max(exact / claim);
+                }
+            }
+        }
+        assert!(nearest > 0.05, "{nearest}");
+    }
+
     /// The determinants' ratio stays within its bound on random matrices.
     #[test]
     fn the_determinants_stay_within_their_bound() {

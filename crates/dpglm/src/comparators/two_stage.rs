@@ -2,9 +2,9 @@
 //!
 //! # Algorithm (Kifer, Smith and Thakurta 2012)
 //! 1. Clamp entries and responses. For a real response: the cap on its residuals, public or a private quantile.
-//! 2. The support: the s columns with the largest gradient at zero, by one-shot Gumbel noise ([`crate::central::screening`]).
+//! 2. The support: the s columns with the largest gradient at zero, by one-shot Gumbel noise (`central::screening`).
 //! 3. On the support, with the noise `b ~ N(0, sigma^2 I)`, minimise `sum_i loss_i + ridge/2 |theta|^2 + b . theta` until its
-//!    gradient is proven to be at most tau ([`crate::central::strongly_convex`]).
+//!    gradient is proven to be at most tau (`central::strongly_convex`).
 //! 4. Release the point reached with Gaussian noise of sensitivity `2 tau / ridge`.
 //!
 //! The losses are twice differentiable: logistic as it is; for a real response with residual r and cap k the smoothed Huber

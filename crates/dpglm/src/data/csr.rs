@@ -8,6 +8,45 @@ pub struct Csr {
     offsets: Vec<usize>,
     indices: Vec<u32>,
     values: Values,
+    full: Full,
+}
+
+/// After which rows the plain sum of a column holds so many terms that it must join the column's compensated total.
+///
+/// The kernels add a row's entries to plain sums, one a column. After every block of [`Full::BLOCK`] rows the columns
+/// listed here have had at least [`Full::TERMS`] terms since they were last listed, and all others fewer: no sum ever has
+/// `TERMS + BLOCK` terms or more, rare columns are not touched again and again, and frequent ones in good time.
+#[derive(Clone, PartialEq)]
+struct Full {
+    /// Where each block's columns begin, and where the last one's end.
+    offsets: Vec<usize>,
+    columns: Vec<u32>,
+}
+
+impl Full {
+    const BLOCK: usize = 32;
+    const TERMS: u8 = 14;
+
+    fn new(columns: usize, offsets: &[usize], indices: &[u32]) -> Self {
+        let mut terms = vec![0_u8; columns];
+        let mut full = Self { offsets: vec![0], columns: Vec::new() };
+        let rows = offsets.len() - 1;
+        for start in (0..rows).step_by(Self::BLOCK) {
+            let first = full.columns.len();
+            for &column in &indices[offsets[start]..offsets[rows.min(start + Self::BLOCK)]] {
+                let terms = &mut terms[column as usize];
+                *terms += 1;
+                if *terms == Self::TERMS {
+                    full.columns.push(column);
+                }
+            }
+            for &column in &full.columns[first..] {
+                terms[column as usize] = 0;
+            }
+            full.offsets.push(full.columns.len());
+        }
+        full
+    }
 }
 
 /// What stands in the columns that are not zero.
@@ -65,7 +104,8 @@ impl Csr {
                 ));
             }
         }
-        Ok(Self { offsets, indices, values })
+        let full = Full::new(columns, &offsets, &indices);
+        Ok(Self { offsets, indices, values, full })
     }
 
     /// The number of rows.
@@ -88,6 +128,19 @@ impl Csr {
         &self.values
     }
 
+    /// Rows that are worked on together.
+    pub(crate) const BLOCK: usize = Full::BLOCK;
+    /// The most terms that a plain sum has before it joins its compensated total: what the kernels allow a block of rows.
+    #[cfg(test)]
+    pub(crate) const MOST_TERMS: usize = Full::BLOCK + Full::TERMS as usize - 1;
+
+    /// The columns whose plain sums must join their totals after the block of rows that begins at `start`, a multiple of
+    /// [`Csr::BLOCK`], whatever block the sums began with.
+    pub(crate) fn full_after(&self, start: usize) -> &[u32] {
+        let block = start / Full::BLOCK;
+        &self.full.columns[self.full.offsets[block]..self.full.offsets[block + 1]]
+    }
+
     /// The columns and entries of one row.
     pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> {
         let range = self.offsets[row]..self.offsets[row + 1];
@@ -106,6 +159,39 @@ impl Csr {
             Values::F64(values) => values[k],
             Values::F32(values) => f64::from(values[k]),
             Values::Ones => 1.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_sum_has_too_many_terms() {
+        // Column 0 in every row, 1 in every third, 2 once.
+        let rows = 1_000_usize;
+        let (mut offsets, mut indices) = (vec![0], Vec::new());
+        for row in 0..rows {
+            indices.extend((0..3_u32).filter(|&j| [true, row % 3 == 0, row == 500][j as usize]));
+            offsets.push(indices.len());
+        }
+        let csr = Csr::new(3, offsets, indices, Values::Ones).unwrap();
+        assert_eq!(Csr::MOST_TERMS, 45);
+        for first in [0, 32, 320] {
+            let (mut terms, mut most, mut joined) = ([0; 3], 0, [0; 3]);
+            for start in (first..rows).step_by(Csr::BLOCK) {
+                for row in start..rows.min(start + Csr::BLOCK) {
+                    csr.row(row).for_each(|(j, _)| terms[j] += 1);
+                }
+                most = most.max(terms.into_iter().max().unwrap_or(0));
+                for &j in csr.full_after(start) {
+                    terms[j as usize] = 0;
+                    joined[j as usize] += 1;
+                }
+            }
+            assert!(most <= Csr::MOST_TERMS);
+            assert!(joined[0] > 20 && joined[1] > 10 && joined[2] == 0);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The passes over sparse rows.
 //!
 //! A row's inner product gathers the coefficients of its columns, eight at a time. Its products are then added to a
-//! compensated total a column, at once: a column that is seldom nonzero would gain nothing from plain sums over a block
-//! of rows, which had to be collected from every column at the block's end.
+//! plain sum a column. A sum joins its column's compensated total when it has had enough terms: which columns those are
+//! after a block of rows is a matter of the structure, and known since the design was made.
 
 mod entries;
 mod numbers;
@@ -17,11 +17,7 @@ use crate::data::csr::Csr;
 use crate::parallel;
 use entries::{Rows, Task, Values, dot, with_values};
 use std::ops::Range;
-pub(super) use totals::FOLD;
-use totals::{Total, add_row, cuts, fold, join};
-
-/// Rows whose inner products are all taken before the first is added: they stay in the first-level cache.
-const BATCH: usize = 16;
+use totals::{Total, add_row, cuts, flush, flush_all, join};
 
 /// `gradient = sum_i residual_i x_i^T` for `outputs` residuals a row.
 pub(super) fn fused<F: Fn(usize, &[f64], &mut [f64]) + Sync>(
@@ -50,12 +46,11 @@ impl<F: Fn(usize, &[f64], &mut [f64]) + Sync> Task for FusedTask<'_, F> {
         let Self { level, outputs, coefficients, residual, gradient } = self;
         let width = gradient.len();
         let cuts = cuts(rows.offsets, width);
-        let mut pieces: Vec<Vec<Total>> = vec![Vec::new(); cuts.len()];
-        parallel::for_each(cuts.into_iter().zip(&mut pieces), |(range, totals)| {
-            *totals = vec![[0.0; 2]; width];
+        let mut totals = vec![[0.0; 2]; cuts.len() * width];
+        parallel::for_each(cuts.into_iter().zip(totals.chunks_exact_mut(width)), |(range, totals)| {
             level.run(Fused { rows, range, outputs, coefficients, residual, totals });
         });
-        join(&pieces, gradient);
+        join(&totals, gradient);
     }
 }
 
@@ -76,12 +71,11 @@ impl<V: Values, F: Fn(usize, &[f64], &mut [f64])> Kernel for Fused<'_, V, F> {
     fn run<L: Lanes>(self, lanes: L) {
         let Self { rows, range, outputs, coefficients, residual, totals } = self;
         let columns = totals.len() / outputs;
-        let mut predictors = vec![0.0; BATCH * outputs];
-        let mut residuals = vec![0.0; BATCH * outputs];
-        let mut until_fold = FOLD;
-        let mut start = range.start;
-        while start < range.end {
-            let end = range.end.min(start + BATCH);
+        let mut sums = vec![0.0; totals.len()];
+        let mut predictors = vec![0.0; Csr::BLOCK * outputs];
+        let mut residuals = vec![0.0; Csr::BLOCK * outputs];
+        for start in range.clone().step_by(Csr::BLOCK) {
+            let end = range.end.min(start + Csr::BLOCK);
             for (row, u) in (start..end).zip(predictors.chunks_exact_mut(outputs)) {
                 let (indices, values) = rows.row(row);
                 for (u, b) in u.iter_mut().zip(coefficients.chunks_exact(columns)) {
@@ -94,16 +88,14 @@ impl<V: Values, F: Fn(usize, &[f64], &mut [f64])> Kernel for Fused<'_, V, F> {
             }
             for (row, r) in (start..end).zip(residuals.chunks_exact(outputs)) {
                 let (indices, values) = rows.row(row);
-                for (&r, totals) in r.iter().zip(totals.chunks_exact_mut(columns)) {
-                    add_row(lanes, indices, values, r, totals);
+                for (&r, sums) in r.iter().zip(sums.chunks_exact_mut(columns)) {
+                    add_row(indices, values, r, sums);
                 }
             }
-            until_fold -= end - start;
-            if until_fold < BATCH {
-                fold(totals);
-                until_fold = FOLD;
+            for (sums, totals) in sums.chunks_exact_mut(columns).zip(totals.chunks_exact_mut(columns)) {
+                flush(rows.csr.full_after(start), sums, totals);
             }
-            start = end;
         }
+        flush_all(&sums, totals);
     }
 }

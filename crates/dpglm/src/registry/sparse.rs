@@ -4,10 +4,14 @@
 //! which is huge: there one row decides which column is chosen, and moves the estimate most.
 
 use super::{AuditCase, Run, Subject};
-use crate::central::{Prepared, Privacy, Transfer};
+use crate::central::{
+    DpIht, Glm, Multinomial, NoisyIht, Prepared, Privacy, SelectRefine, Selection, SparseFit, SparseMean,
+    SparseMultinomial, Transfer,
+};
 use crate::comparators::{FrankWolfe, JohnsonLindenstrauss, KarwaVadhan, TwoStage};
 use crate::data::{Dataset, Design};
 use crate::error::Result;
+use crate::families::Family;
 use crate::noise::RandomSource;
 use crate::privacy::{Budget, Event};
 use std::rc::Rc;
@@ -15,6 +19,8 @@ use std::rc::Rc;
 const ROWS: usize = 40;
 /// The weakened twins' noise.
 const WEAK: f64 = 0.15;
+/// The same where the columns take most of the budget, and the coefficients show the rest only.
+const WEAKER: f64 = 0.05;
 
 fn budget(epsilon: f64) -> Result<Privacy> {
     Ok(Privacy::Budget(Budget::new(epsilon, 1e-2)?))
@@ -69,7 +75,7 @@ fn case(
     };
     Ok(AuditCase {
         weakened: vec![
-            Subject { name: "noise cut to 0.15", claim: claim.clone(), pairs: pairs(&weak, &[1.0])? },
+            Subject { name: "noise cut", claim: claim.clone(), pairs: pairs(&weak, &[1.0])? },
             Subject {
                 name: "sum of the responses without noise",
                 claim: claim.clone(),
@@ -97,6 +103,102 @@ macro_rules! coefficients_case {
         let weakened: FitTable = Rc::new(move |data, rng| Ok(statistics(weak.fit(data, rng)?.coefficients)));
         case($name, $columns, (-1.0, 1.0), claim, honest, weakened)
     }};
+}
+
+/// The audit of a sparse model of one out of two columns.
+fn sparse_case<M: Clone + 'static>(
+    name: &'static str,
+    responses: (f64, f64),
+    prepared: Prepared<M>,
+    fit: impl Fn(&Prepared<M>, &Dataset, &mut RandomSource) -> Result<Vec<f64>> + Copy + 'static,
+) -> Result<AuditCase> {
+    let weak = prepared.with_noise_share(WEAKER);
+    let claim = prepared.events()?;
+    let honest: FitTable = Rc::new(move |data, rng| Ok(statistics(fit(&prepared, data, rng)?)));
+    let weakened: FitTable = Rc::new(move |data, rng| Ok(statistics(fit(&weak, data, rng)?)));
+    case(name, 2, responses, claim, honest, weakened)
+}
+
+fn dense(fit: Result<SparseFit>) -> Result<Vec<f64>> {
+    Ok(fit?.coefficients(2))
+}
+
+pub(super) fn select_refine() -> Result<AuditCase> {
+    let model = SelectRefine::new(Glm::new(Family::Logistic, (0.0, 1.0))?, 1)?;
+    let prepared = model.prepare(2, ROWS, budget(4.0)?)?;
+    sparse_case("select-refine", (0.0, 1.0), prepared, |m, data, rng| dense(m.fit(data, rng)))
+}
+
+pub(super) fn noisy_iht() -> Result<AuditCase> {
+    let model =
+        NoisyIht::new(Glm::new(Family::Logistic, (0.0, 1.0))?, 1, 1.0, Selection::Gumbel)?.steps(2)?;
+    let prepared = model.prepare(2, ROWS, budget(4.0)?)?;
+    sparse_case("noisy-iht", (0.0, 1.0), prepared, |m, data, rng| dense(m.fit(data, rng)))
+}
+
+pub(super) fn peeling_iht() -> Result<AuditCase> {
+    let model =
+        NoisyIht::new(Glm::new(Family::Logistic, (0.0, 1.0))?, 1, 1.0, Selection::Peeling)?.steps(2)?;
+    let prepared = model.prepare(2, ROWS, budget(4.0)?)?;
+    sparse_case("peeling-iht", (0.0, 1.0), prepared, |m, data, rng| dense(m.fit(data, rng)))
+}
+
+/// Rows of length sqrt 2, all of which the gradient may see.
+pub(super) fn dp_iht() -> Result<AuditCase> {
+    let model = DpIht::new(Glm::new(Family::Logistic, (0.0, 1.0))?, 1)?.row_norm(1.5)?.steps(2)?;
+    let prepared = model.prepare(2, ROWS, budget(4.0)?)?;
+    sparse_case("dp-iht", (0.0, 1.0), prepared, |m, data, rng| dense(m.fit(data, rng)))
+}
+
+pub(super) fn sparse_multinomial() -> Result<AuditCase> {
+    let model = SparseMultinomial::new(Multinomial::new(3)?, 1)?;
+    let prepared = model.prepare(2, ROWS, budget(4.0)?)?;
+    sparse_case("sparse-multinomial", (1.0, 2.0), prepared, |m, data, rng| {
+        let found = m.fit(data, rng)?;
+        // Two classes change places, so the difference of their coefficients carries the most.
+        let difference = found.fit.coefficients[0][0] - found.fit.coefficients[1][0];
+        let mut all = vec![0.0; 2];
+        all[found.support[0]] = difference;
+        Ok(all)
+    })
+}
+
+/// The table's first column is the one whose mean is not zero; the last row jumps from one end of the range to the other.
+pub(super) fn sparse_mean() -> Result<AuditCase> {
+    let prepared = Rc::new(SparseMean::new(vec![(-4.0, 4.0); 2], 1)?.prepare(ROWS, budget(4.0)?)?);
+    let weak = Rc::new(prepared.with_noise_share(WEAKER));
+    let claim = prepared.events()?;
+    let tables: Rc<Vec<Design>> = Rc::new(
+        [-4.0, 4.0]
+            .into_iter()
+            .map(|last| {
+                let entry = |row: usize| if row < 16 { -1.0 } else { 1.0 };
+                let mut x: Vec<f64> = (0..ROWS).flat_map(|row| [entry(row), 1e-3 * entry(row)]).collect();
+                x[2 * ROWS - 2..].fill(last);
+                Design::from_f64(ROWS, 2, x)
+            })
+            .collect::<Result<_>>()?,
+    );
+    let pairs = |mechanism: &Rc<Prepared<SparseMean>>, bare: bool| -> Vec<Run> {
+        let (mechanism, tables) = (mechanism.clone(), tables.clone());
+        vec![Box::new(move |side, rng| {
+            let table = &tables[usize::from(side)];
+            let found = mechanism.fit(table, rng)?;
+            let mut means = vec![0.0; 2];
+            means[found.support[0]] = found.fit.means[0];
+            if bare {
+                means[1] = table.row(ROWS - 1).sum();
+            }
+            Ok(means)
+        })]
+    };
+    Ok(AuditCase {
+        weakened: vec![
+            Subject { name: "noise cut to 0.05", claim: claim.clone(), pairs: pairs(&weak, false) },
+            Subject { name: "last row without noise", claim: claim.clone(), pairs: pairs(&prepared, true) },
+        ],
+        honest: Subject { name: "sparse-mean", claim, pairs: pairs(&prepared, false) },
+    })
 }
 
 /// A ball so small that the other rows' gradients stay balanced: the last row decides every step.

@@ -10,6 +10,8 @@ pub(super) trait Values: Copy + Send + Sync {
     fn part(self, range: Range<usize>) -> Self;
     /// One of them.
     fn at(self, k: usize) -> f64;
+    /// One after the other.
+    fn each(self) -> impl Iterator<Item = f64>;
     /// The eight from `k` on.
     fn eight<L: Lanes>(self, lanes: L, k: usize) -> L::Vector;
 }
@@ -22,6 +24,10 @@ impl<T: Entry> Values for &[T] {
     #[inline(always)]
     fn at(self, k: usize) -> f64 {
         self[k].widen()
+    }
+    #[inline(always)]
+    fn each(self) -> impl Iterator<Item = f64> {
+        self.iter().map(|x| x.widen())
     }
     #[inline(always)]
     fn eight<L: Lanes>(self, lanes: L, k: usize) -> L::Vector {
@@ -43,6 +49,10 @@ impl Values for Ones {
         1.0
     }
     #[inline(always)]
+    fn each(self) -> impl Iterator<Item = f64> {
+        std::iter::repeat(1.0)
+    }
+    #[inline(always)]
     fn eight<L: Lanes>(self, lanes: L, _: usize) -> L::Vector {
         lanes.splat(1.0)
     }
@@ -51,6 +61,7 @@ impl Values for Ones {
 /// Sparse rows whose values are of a known type.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a, V> {
+    pub csr: &'a Csr,
     pub offsets: &'a [usize],
     pub indices: &'a [u32],
     pub values: V,
@@ -77,9 +88,9 @@ pub(super) trait Task {
 pub(super) fn with_values<K: Task>(x: &Csr, task: K) -> K::Output {
     let (offsets, indices) = (x.offsets(), x.indices());
     match x.values() {
-        csr::Values::F64(values) => task.run(Rows { offsets, indices, values: &values[..] }),
-        csr::Values::F32(values) => task.run(Rows { offsets, indices, values: &values[..] }),
-        csr::Values::Ones => task.run(Rows { offsets, indices, values: Ones }),
+        csr::Values::F64(values) => task.run(Rows { csr: x, offsets, indices, values: &values[..] }),
+        csr::Values::F32(values) => task.run(Rows { csr: x, offsets, indices, values: &values[..] }),
+        csr::Values::Ones => task.run(Rows { csr: x, offsets, indices, values: Ones }),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Weighted sums of the columns, or of their signs.
 
 use super::entries::{Rows, Task, Values, with_values};
-use super::totals::{FOLD, Total, add, add_row, cuts, fold, join};
+use super::totals::{Total, add_row, cuts, flush, flush_all, join};
 use crate::data::csr::Csr;
 use crate::kernels::lanes::{Kernel, Lanes, Level};
 use crate::parallel;
@@ -31,12 +31,11 @@ impl<F: Fn(usize) -> f64 + Sync> Task for ScoresTask<'_, F> {
     fn run<V: Values>(self, rows: Rows<'_, V>) {
         let Self { level, score, signs, out } = self;
         let cuts = cuts(rows.offsets, out.len());
-        let mut pieces: Vec<Vec<Total>> = vec![Vec::new(); cuts.len()];
-        parallel::for_each(cuts.into_iter().zip(&mut pieces), |(range, totals)| {
-            *totals = vec![[0.0; 2]; out.len()];
+        let mut totals = vec![[0.0; 2]; cuts.len() * out.len()];
+        parallel::for_each(cuts.into_iter().zip(totals.chunks_exact_mut(out.len())), |(range, totals)| {
             level.run(Scores { rows, range, score, signs, totals });
         });
-        join(&pieces, out);
+        join(&totals, out);
     }
 }
 
@@ -52,23 +51,23 @@ impl<V: Values, F: Fn(usize) -> f64> Kernel for Scores<'_, V, F> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) {
-        for (count, row) in self.range.clone().enumerate() {
-            let (indices, values) = self.rows.row(row);
-            let score = (self.score)(row);
-            if self.signs {
-                for (k, &column) in indices.iter().enumerate() {
-                    let x = values.at(k);
-                    let sign = f64::from(i8::from(x > 0.0) - i8::from(x < 0.0));
-                    let total = &mut self.totals[column as usize];
-                    *total = add(*total, score * sign, 0.0);
+    fn run<L: Lanes>(self, _: L) {
+        let Self { rows, range, score, signs, totals } = self;
+        let mut sums = vec![0.0; totals.len()];
+        for start in range.clone().step_by(Csr::BLOCK) {
+            for row in start..range.end.min(start + Csr::BLOCK) {
+                let (indices, values) = rows.row(row);
+                let score = score(row);
+                if signs {
+                    for (&column, x) in indices.iter().zip(values.each()) {
+                        sums[column as usize] += score * f64::from(i8::from(x > 0.0) - i8::from(x < 0.0));
+                    }
+                } else {
+                    add_row(indices, values, score, &mut sums);
                 }
-            } else {
-                add_row(lanes, indices, values, score, self.totals);
             }
-            if (count + 1).is_multiple_of(FOLD) {
-                fold(self.totals);
-            }
+            flush(rows.csr.full_after(start), &mut sums, totals);
         }
+        flush_all(&sums, totals);
     }
 }

@@ -1,0 +1,86 @@
+//! Neighbours that try to break the claimed sensitivities of the sparse estimators ([`super::purse::tape`]).
+
+use super::dense_attacks::{COLUMNS, ROWS, privacy, withstands};
+use super::{DpIht, Glm, Multinomial, NoisyIht, SelectRefine, Selection, SparseMean, SparseMultinomial};
+use crate::data::Dataset;
+use crate::error::Result;
+use crate::families::Family;
+use crate::noise::RandomSource;
+
+/// Attacks a fit of tables with an intercept, of units or of rows, with responses in [0, 1].
+fn attack(
+    name: &str,
+    units: bool,
+    fit: impl Fn(&Dataset, &mut RandomSource) -> Result<()> + Clone + 'static,
+) {
+    withstands(name, 100_000, |tables| {
+        let pair = tables.neighbours(true, units, |u| u);
+        let (fit, seed) = (fit.clone(), tables.uniform().to_bits());
+        Box::new(move |side| {
+            fit(&pair[usize::from(side)], &mut RandomSource::insecure_seeded(seed)).expect("fits");
+        })
+    });
+}
+
+fn model(family: Family) -> Glm {
+    Glm::new(family, (0.0, 1.0)).expect("valid").with_intercept()
+}
+
+#[test]
+fn select_refine_withstands_neighbours() {
+    for (name, units) in [("rows", false), ("units", true)] {
+        let count = if units { ROWS / 3 } else { ROWS };
+        let sparse = SelectRefine::new(model(Family::Logistic), 2).expect("valid");
+        let prepared = sparse.prepare(COLUMNS, count, privacy()).expect("valid");
+        attack(name, units, move |data, rng| prepared.fit(data, rng).map(drop));
+    }
+}
+
+#[test]
+fn noisy_iterative_hard_thresholding_withstands_neighbours() {
+    for (name, selection) in [("gumbel", Selection::Gumbel), ("peeling", Selection::Peeling)] {
+        let sparse = NoisyIht::new(model(Family::Gaussian), 2, 1.0, selection).expect("valid");
+        let prepared = sparse.prepare(COLUMNS, ROWS, privacy()).expect("valid");
+        attack(name, false, move |data, rng| prepared.fit(data, rng).map(drop));
+    }
+}
+
+#[test]
+fn dp_iht_withstands_neighbours() {
+    let sparse = DpIht::new(model(Family::Poisson), 2).expect("valid");
+    let prepared = sparse.prepare(COLUMNS, ROWS / 3, privacy()).expect("valid");
+    attack("median length", true, move |data, rng| prepared.fit(data, rng).map(drop));
+    let bounded = DpIht::new(model(Family::Logistic), 2).and_then(|m| m.row_norm(0.7)).expect("valid");
+    let prepared = bounded.prepare(COLUMNS, ROWS, privacy()).expect("valid");
+    attack("public length", false, move |data, rng| prepared.fit(data, rng).map(drop));
+}
+
+#[test]
+fn the_sparse_multinomial_withstands_neighbours() {
+    let sparse =
+        SparseMultinomial::new(Multinomial::new(2).expect("valid").with_intercept(), 2).expect("valid");
+    let prepared = sparse.prepare(COLUMNS, ROWS, privacy()).expect("valid");
+    withstands("sparse multinomial", 100_000, |tables| {
+        let pair = tables.neighbours(true, false, |u| (2.0 * u).floor());
+        let (prepared, seed) = (prepared.clone(), tables.uniform().to_bits());
+        Box::new(move |side| {
+            let rng = &mut RandomSource::insecure_seeded(seed);
+            prepared.fit(&pair[usize::from(side)], rng).expect("fits");
+        })
+    });
+}
+
+#[test]
+fn the_sparse_mean_withstands_neighbours() {
+    let model =
+        SparseMean::new(vec![(-1.0, 2.0); COLUMNS], 2).and_then(|m| m.intervals(0.95)).expect("valid");
+    let prepared = model.prepare(ROWS, privacy()).expect("valid");
+    withstands("sparse mean", 100_000, |tables| {
+        let pair = tables.neighbours(false, false, |u| u);
+        let (prepared, seed) = (prepared.clone(), tables.uniform().to_bits());
+        Box::new(move |side| {
+            let rng = &mut RandomSource::insecure_seeded(seed);
+            prepared.fit(pair[usize::from(side)].design(), rng).expect("fits");
+        })
+    });
+}

@@ -1,0 +1,118 @@
+//! Sparse multinomial regression: choose the columns once, then fit all classes on them.
+//!
+//! # Algorithm
+//! As [`super::select_refine`], with one sum per class and column of `(1[y_i = k] - 1/K) sign(x_ij)`; a column's score is the
+//! sum over the classes of their absolute values.
+//!
+//! # Guarantee
+//! Replacement of one unit, for every data set. The classes' numbers of one row have absolute values that sum to
+//! `2 (K-1)/K`, and the rows of a unit share one vote, so one unit moves a column's score by at most `4 (K-1)/K`, plus the
+//! bounded error of summation: s selections. The rest is [`super::multinomial`]'s.
+
+use super::glm::adjacency;
+use super::multinomial::{Multinomial, MultinomialFit};
+use super::prepared::{Prepared, require_shape};
+use super::purse::{Calibration, Planned, Privacy, Purse};
+use super::screening::require_sparsity;
+use super::select_refine::SELECTION;
+use crate::data::Dataset;
+use crate::data::dataset::MOST_ROWS;
+use crate::error::Result;
+use crate::kernels::{Map, column_scores, summation_error};
+use crate::noise::RandomSource;
+
+const COLUMNS: &str = "chosen columns";
+
+/// A private multinomial model of few columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SparseMultinomial {
+    model: Multinomial,
+    sparsity: usize,
+}
+
+/// A fitted sparse multinomial model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SparseMultinomialFit {
+    /// The chosen columns of the design, ascending, the constant column included.
+    pub support: Vec<usize>,
+    /// The fit on those columns.
+    pub fit: MultinomialFit,
+}
+
+impl SparseMultinomial {
+    /// A model that uses at most `sparsity` columns beside the constant one.
+    pub fn new(model: Multinomial, sparsity: usize) -> Result<Self> {
+        require_sparsity(sparsity, sparsity.max(1))?;
+        Ok(Self { model, sparsity })
+    }
+
+    /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
+    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
+        require_shape(columns, units)?;
+        let constant = usize::from(self.model.intercept);
+        require_sparsity(self.sparsity, columns - constant)?;
+        let mut plan = self.model.plan(self.sparsity + constant, units, privacy)?;
+        plan.iter_mut().for_each(|line| line.share *= 1.0 - SELECTION);
+        plan.push(Planned::selection(COLUMNS, SELECTION, self.sparsity as u64));
+        let calibration = Calibration::new(plan, privacy)?;
+        Ok(Prepared { model: self.clone(), columns, units, calibration })
+    }
+
+    /// Prepares and fits.
+    pub fn fit(
+        &self,
+        data: &Dataset,
+        privacy: Privacy,
+        rng: &mut RandomSource,
+    ) -> Result<SparseMultinomialFit> {
+        self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
+    }
+
+    fn select(&self, data: &Dataset, response: &[usize], purse: &mut Purse<'_>) -> Result<Vec<usize>> {
+        let (constant, classes) = (usize::from(self.model.intercept), self.model.classes);
+        let rows = data.sum_by_unit(|_| 1.0);
+        let even = 1.0 / classes as f64;
+        let mut scores = vec![0.0; data.design().columns()];
+        for class in 0..classes {
+            let vote = |row: usize| {
+                let share = data.weight(row) / rows[data.unit_of(row)];
+                share * (f64::from(u8::from(response[row] == class)) - even)
+            };
+            let sums = column_scores(data.design(), vote, Map::Sign);
+            scores.iter_mut().zip(sums).for_each(|(score, sum)| *score += sum.abs());
+        }
+        scores.drain(..constant);
+        let one = 2.0 * (1.0 - even);
+        // A unit's shares sum to 1, up to rounding; sums, and their sum, err on both sides of a pair.
+        let rounding = summation_error(MOST_ROWS) + classes as f64 * f64::EPSILON;
+        let sensitivity = one * (2.0 + 2.0 * rounding * data.units() as f64) * (1.0 + 1e-9);
+        let chosen = purse.top(COLUMNS, &scores, self.sparsity, sensitivity)?;
+        Ok((0..constant).chain(chosen.into_iter().map(|j| j + constant)).collect())
+    }
+}
+
+impl Prepared<SparseMultinomial> {
+    /// Fits the model.
+    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<SparseMultinomialFit> {
+        self.fit_reporting(data, rng, &mut |_, _| {})
+    }
+
+    /// Fits the model and calls `progress(done, of)` after every step. The number of steps is public.
+    pub fn fit_reporting(
+        &self,
+        data: &Dataset,
+        rng: &mut RandomSource,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<SparseMultinomialFit> {
+        self.require_shape_of(data)?;
+        let model = &self.model.model;
+        let mut purse = self.calibration.open(rng);
+        let response = model.admitted(data);
+        let support = self.model.select(data, &response, &mut purse)?;
+        let chosen = data.with_columns(&support)?;
+        let coefficients = model.descend(&chosen, &response, &mut purse, progress)?;
+        let certificate = Multinomial::enforced(purse.close(adjacency(data)))
+            .enforcing("the rows of a unit share one vote in the choice of columns");
+        Ok(SparseMultinomialFit { support, fit: MultinomialFit { coefficients, certificate } })
+    }
+}
