@@ -157,6 +157,8 @@ impl Named {
             ));
         }
         let spread: Option<Vec<_>> = coefficients.iter().map(|c| Some((&c.name, c.spread?))).collect();
+        // No coefficient at all has no standard error either.
+        let spread = spread.filter(|all| !all.is_empty());
         Ok(Self {
             estimates,
             standard_errors: spread

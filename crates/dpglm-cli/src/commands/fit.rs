@@ -1,11 +1,12 @@
 //! `dpglm fit`: from a table and a budget to a model that can be published.
 
 mod data;
+mod notes;
 mod sparse;
 
 use crate::artefact::{self, Artefact, FIT, FitDocument, Named, TargetDocument};
 use crate::failure::Failure;
-use crate::model::{Estimates, Family, Method, Model};
+use crate::model::{Family, Method, Model};
 use crate::progress::tell;
 use crate::table::{self, Columns, Known};
 use crate::{Format, budget, flags, planned};
@@ -16,7 +17,7 @@ use dpglm::privacy::Adjacency;
 use dpglm_io::{Bounds, Response, Wide};
 use std::path::{Path, PathBuf};
 
-pub use sparse::warn_of_few_rows;
+pub use notes::warn_of_few_rows;
 
 /// Fit a private generalized linear model: linear, logistic, Poisson or multinomial.
 ///
@@ -142,7 +143,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     };
     let estimates = ready.fit(&model, &data, &mut rng)?;
     if model.method == Method::Reference {
-        note_separation(&model, &estimates, &names);
+        notes::of_separation(&model, &estimates, &names);
     }
     let coefficients = estimates.in_user_units(&model, &names, &units, log_unit);
     if coefficients.iter().any(|c| !c.estimate.is_finite()) {
@@ -195,24 +196,6 @@ fn dry_run(
     };
     let adjacency = adjacency.unwrap_or(Adjacency::ReplaceRow);
     planned::show(ready.events()?, adjacency, model.assumption(), privacy, format)
-}
-
-/// Beyond this size a coefficient of a column scaled to [-1, 1] is hardly one that the data determine.
-const SEPARATED: f64 = 15.0;
-
-/// The optimum of separated classes is at infinity; the search ends somewhere on the way.
-fn note_separation(model: &Model, estimates: &Estimates, names: &[String]) {
-    if !matches!(model.family, Family::Logistic | Family::Multinomial) {
-        return;
-    }
-    if let Some((name, size)) = estimates.largest(model.intercept, names)
-        && size > SEPARATED
-    {
-        tell(&format!(
-            "note: the coefficient of `{name}` is beyond {SEPARATED} for the column scaled to [-1, 1]: the data may separate \
-             this column's levels; its optimum is at infinity. A --ridge makes it finite"
-        ));
-    }
 }
 
 impl Arguments {

@@ -1,7 +1,7 @@
 //! What was fitted, and the same in the user's own units.
 
 use super::{Family, INTERCEPT, Model};
-use dpglm::central::{Fit, MultinomialFit, SparseFit};
+use dpglm::central::{Fit, MultinomialFit, SparseFit, SparseMultinomialFit};
 use dpglm::privacy::Certificate;
 use dpglm_io::UserUnits;
 
@@ -45,6 +45,12 @@ impl From<MultinomialFit> for Estimates {
 
 impl From<SparseFit> for Estimates {
     fn from(sparse: SparseFit) -> Self {
+        Self { support: Some(sparse.support), ..sparse.fit.into() }
+    }
+}
+
+impl From<SparseMultinomialFit> for Estimates {
+    fn from(sparse: SparseMultinomialFit) -> Self {
         Self { support: Some(sparse.support), ..sparse.fit.into() }
     }
 }

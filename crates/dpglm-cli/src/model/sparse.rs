@@ -5,7 +5,9 @@ use super::method::{Method, TakesSparsity};
 use super::{Family, Model};
 use crate::failure::Failure;
 use dpglm::central::transfer::SAME_SUPPORT;
-use dpglm::central::{DpIht, Fit, Iht, NoisyIht, Prepared, Privacy, SelectRefine, Selection, Transfer};
+use dpglm::central::{
+    DpIht, Fit, Iht, NoisyIht, Prepared, Privacy, SelectRefine, Selection, SparseMultinomial, Transfer,
+};
 use dpglm::comparators::{FrankWolfe, JohnsonLindenstrauss, TwoStage};
 use dpglm::data::{Dataset, Design};
 use dpglm::noise::RandomSource;
@@ -36,6 +38,7 @@ pub struct PublicFeatures {
 /// A sparse model, not yet calibrated.
 enum Estimator {
     SelectRefine(SelectRefine),
+    Multinomial(SparseMultinomial),
     NoisyIht(NoisyIht),
     DpIht(DpIht),
     Transfer(Box<Transfer>),
@@ -48,6 +51,7 @@ enum Estimator {
 /// A sparse model with its noise calibrated.
 pub enum ReadySparse {
     SelectRefine(Prepared<SelectRefine>),
+    Multinomial(Prepared<SparseMultinomial>),
     NoisyIht(Prepared<NoisyIht>),
     DpIht(Prepared<DpIht>),
     Transfer(Box<Prepared<Transfer>>),
@@ -99,11 +103,12 @@ impl Model {
             Method::FrankWolfe | Method::TwoStage | Method::Transfer | Method::TransferLiteral => {
                 matches!(self.family, Family::Gaussian | Family::Logistic)
             }
+            Method::SelectRefine => true,
             _ => self.family != Family::Multinomial,
         };
         if !fits {
             return refuse(format!(
-                "--method {name} has no {family} model: leave out --method, or choose another family"
+                "--method {name} has no {family} model: use --sparsity without --method, or choose another family"
             ));
         }
         if self.intercept && !method.takes_a_whole_model() {
@@ -170,6 +175,9 @@ impl Model {
             Method::Transfer | Method::TransferLiteral => Estimator::Transfer(Box::new(self.transfer(s)?)),
             Method::Iht => Estimator::Iht(Iht::new(s)?),
             // The default: whatever chooses among methods for the user is built here.
+            _ if self.family == Family::Multinomial => {
+                Estimator::Multinomial(SparseMultinomial::new(self.multinomial()?, s)?)
+            }
             _ => Estimator::SelectRefine(SelectRefine::new(self.glm(self.family)?, s)?),
         })
     }
@@ -212,6 +220,7 @@ impl Model {
         }
         Ok(match self.estimator()? {
             Estimator::SelectRefine(m) => ReadySparse::SelectRefine(m.prepare(columns, units, privacy)?),
+            Estimator::Multinomial(m) => ReadySparse::Multinomial(m.prepare(columns, units, privacy)?),
             Estimator::NoisyIht(m) => ReadySparse::NoisyIht(m.prepare(columns, units, privacy)?),
             Estimator::DpIht(m) => ReadySparse::DpIht(m.prepare(columns, units, privacy)?),
             Estimator::Transfer(m) => ReadySparse::Transfer(Box::new(m.prepare(columns, units, privacy)?)),
@@ -247,6 +256,7 @@ impl ReadySparse {
     pub fn events(&self) -> Result<Vec<Event>, Failure> {
         Ok(match self {
             Self::SelectRefine(prepared) => prepared.events()?,
+            Self::Multinomial(prepared) => prepared.events()?,
             Self::NoisyIht(prepared) => prepared.events()?,
             Self::DpIht(prepared) => prepared.events()?,
             Self::Transfer(prepared) => prepared.events()?,
@@ -267,6 +277,7 @@ impl ReadySparse {
         let sparsity = model.sparse.sparsity;
         Ok(match self {
             Self::SelectRefine(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
+            Self::Multinomial(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
             Self::NoisyIht(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
             Self::DpIht(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
             Self::Transfer(prepared) => Estimates::of_largest(prepared.fit(data, rng)?, sparsity),

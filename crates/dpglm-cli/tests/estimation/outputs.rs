@@ -113,12 +113,12 @@ fn tables_of_releases_have_six_digits() {
     }
 }
 
-/// The classes are told apart by one column but for one row: the optimum is far out, and the curator is told so.
+/// The classes are told apart by one column but for two rows: the optimum is far out, and the curator is told so.
 #[test]
 fn separated_classes_are_noted() {
     let rows: String = (0..400).map(|i| format!("{},{}\n", i % 20, u8::from(i % 20 >= 10))).collect();
     let folder = Folder::new();
-    folder.write("t.csv", format!("a,y\n{rows}9,1\n"));
+    folder.write("t.csv", format!("a,y\n{rows}9,1\n10,0\n"));
     let fit = "fit t.csv --feature-bounds=0,19 --binary --method reference";
     let ran = folder.run(fit);
     assert_eq!(ran.code, 0, "{}", ran.stderr);

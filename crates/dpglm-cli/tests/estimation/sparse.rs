@@ -61,9 +61,8 @@ fn predictions_use_the_chosen_columns_alone() {
     let cells: Vec<String> = (0..COLUMNS).map(|j| format!("{}", 0.01 * j as f64)).collect();
     folder.write("new.csv", format!("{}\n{}\n", names.join(","), cells.join(",")));
     let predicted = folder.json("predict fit.json new.csv")["rows"][0][0].as_f64().unwrap();
-    let support = strings(&fit["support"]);
-    let slopes = support
-        .iter()
+    let slopes = strings(&fit["support"])
+        .into_iter()
         .map(|name| 0.01 * name[1..].parse::<f64>().unwrap() * number(&fit, &["coefficients", name]));
     let expected = number(&fit, &["coefficients", "(Intercept)"]) + slopes.sum::<f64>();
     assert!((predicted - expected).abs() < 1e-9, "{predicted} {expected}");
@@ -114,6 +113,20 @@ fn every_sparse_method_fits_and_says_what_it_promises() {
     for flags in ["", "--method two-stage --no-intercept", "--method transfer --no-intercept"] {
         assert!(strings(&folder.json(&format!("{signs} {flags}"))["support"]).contains(&"g3"), "{flags}");
     }
+}
+
+#[test]
+fn several_classes_share_the_chosen_columns() {
+    let folder = wide(4_000);
+    let fit = "fit signs.csv --feature-bounds=-1,1 --binary --family multinomial --sparsity 2 --epsilon 4 --delta 1e-6";
+    let ran = folder.run(&format!("{fit} --output fit.json"));
+    assert!(ran.stdout.contains("4000 rows, 2 of 30 columns"), "{}{}", ran.stdout, ran.stderr);
+    let fit = folder.json("show fit.json");
+    assert_eq!(strings(&fit["support"]), ["g3", "g17"]);
+    assert!(number(&fit, &["coefficients", "1:g3"]) > 0.5);
+    let rows = folder.json("predict fit.json signs.csv");
+    let p = &rows["rows"][0];
+    assert!((p[0].as_f64().unwrap() + p[1].as_f64().unwrap() - 1.0).abs() < 1e-9);
 }
 
 /// The columns of a category are chosen one by one, and a unit is protected as a whole.
@@ -229,7 +242,12 @@ fn sparse_flags_that_do_not_fit_together() {
     folder.refuses(
         "fit signs.csv --feature-bounds=-1,1 --binary --epsilon 4 --delta 1e-6 --method johnson-lindenstrauss --no-intercept",
         2,
-        &["no logistic model"],
+        &["no logistic model", "without --method"],
+    );
+    folder.refuses(
+        "fit signs.csv --feature-bounds=-1,1 --binary --family multinomial --epsilon 4 --delta 1e-6 --sparsity 2 --method iht",
+        2,
+        &["no multinomial model", "without --method"],
     );
 }
 
@@ -264,6 +282,7 @@ fn zeros_and_empty_rows_are_fitted() {
         let finite =
             fit["coefficients"].as_object().unwrap().values().all(|b| b.as_f64().unwrap().is_finite());
         assert!(finite, "{file} {flags}: {}", fit["coefficients"]);
+        assert!(fit["standard_errors"].is_null(), "{file} {flags}");
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::failure::Failure;
 use crate::flags;
 use crate::model::{Method, PublicFeatures, Sparse};
-use crate::progress::tell;
 use crate::table::{Columns, Known};
 use clap::Args;
 use dpglm_io::Schema;
@@ -77,16 +76,4 @@ pub fn require_plain(method: Method, schema: &Schema) -> Result<(), Failure> {
         "--method {} takes one row a person, of weight 1, and no exposures, but the schema declares {what}: {way_out}",
         method.name()
     )))
-}
-
-/// As many coefficients as rows can explain anything. `n` is public.
-pub fn warn_of_few_rows(sparsity: Option<usize>, n: usize) {
-    if let Some(sparsity) = sparsity
-        && sparsity > n
-    {
-        tell(&format!(
-            "warning: --sparsity {sparsity} is more than there are rows ({n}): so few rows cannot determine the fit; give a \
-             smaller sparsity or more rows"
-        ));
-    }
 }
