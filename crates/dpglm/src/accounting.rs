@@ -23,6 +23,7 @@ mod quadrature;
 pub mod renyi;
 
 use crate::error::{Error, Result, require_positive};
+use crate::parallel;
 use crate::privacy::budget::check_delta;
 use crate::privacy::{Event, Noise};
 pub use calibrate::calibrate;
@@ -153,11 +154,10 @@ pub fn delta_at(events: &[Event], epsilon: f64) -> Result<f64> {
 /// (epsilon, delta) pairs. It ends above what approximate releases fail with.
 pub fn curve(events: &[Event]) -> Result<Vec<(f64, f64)>> {
     let spent = failure_probability(events);
-    (1..=12)
-        .map(|i| 10f64.powi(-i))
-        .filter(|delta| *delta > spent * (1.0 + 1e-9))
-        .map(|delta| Ok((epsilon_at(events, delta)?, delta)))
-        .collect()
+    let deltas = (1..=12).map(|i| 10f64.powi(-i)).filter(|delta| *delta > spent * (1.0 + 1e-9));
+    let mut points: Vec<(f64, Result<f64>)> = deltas.map(|delta| (delta, Ok(0.0))).collect();
+    parallel::for_each(points.iter_mut(), |(delta, epsilon)| *epsilon = epsilon_at(events, *delta));
+    points.into_iter().map(|(delta, epsilon)| Ok((epsilon?, delta))).collect()
 }
 
 /// What the approximate releases fail with, together, rounded up.

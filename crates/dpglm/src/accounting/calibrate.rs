@@ -53,8 +53,8 @@ pub fn calibrate(template: &[Event], spent: &[Event], budget: Budget) -> Result<
         events.extend_from_slice(spent);
         epsilon_at(&events, budget.delta())
     };
-    let start = gaussian_factor(template, spent, budget).unwrap_or(1.0);
-    let (mut low, mut high) = bracket(start, budget.epsilon(), &cost).ok_or_else(|| {
+    let (start, stride) = gaussian_factor(template, spent, budget).unwrap_or((1.0, 0.2));
+    let (mut low, mut high) = bracket(start, stride, budget.epsilon(), &cost).ok_or_else(|| {
         unreachable("the noise would leave the range of double precision; rescale the template".into())
     })?;
     // Regula falsi on logarithms, halving the stale end's weight (Illinois), with a bisection whenever it stalls.
@@ -75,20 +75,29 @@ pub fn calibrate(template: &[Event], spent: &[Event], budget: Budget) -> Result<
     finish(high.0)
 }
 
-/// The closed form where everything is Gaussian.
-fn gaussian_factor(template: &[Event], spent: &[Event], budget: Budget) -> Option<f64> {
-    let square = |events: &[Event]| -> Option<f64> {
-        events
-            .iter()
-            .map(|e| match e.noise() {
-                noise @ Noise::Gaussian { .. } => Some(e.count() as f64 * noise.intensity().powi(2)),
-                _ => None,
-            })
-            .sum()
+/// The closed form where everything is Gaussian, and nearly right where selections and pure releases count as Gaussians of
+/// the same zCDP; with a stride that leads from there to the other side.
+fn gaussian_factor(template: &[Event], spent: &[Event], budget: Budget) -> Option<(f64, f64)> {
+    let mut exact = true;
+    let mut square = |events: &[Event]| -> Option<f64> {
+        let mut sum = 0.0;
+        for event in events {
+            let noise = event.noise();
+            let share = match noise {
+                Noise::Gaussian { .. } => 1.0,
+                Noise::Selection { .. } => 0.25,
+                Noise::Laplace { .. } | Noise::Pure { .. } => 1.0,
+                Noise::Zcdp { .. } | Noise::Approximate { .. } => return None,
+            };
+            exact &= matches!(noise, Noise::Gaussian { .. });
+            sum += share * event.count() as f64 * noise.intensity().powi(2);
+        }
+        Some(sum)
     };
     let allowed = gaussian::largest_mu(budget.epsilon(), budget.delta()).powi(2) - square(spent)?;
     let factor = (square(template)? / allowed).sqrt();
-    (factor.is_finite() && factor > 0.0).then_some(factor)
+    // A closed form is either right or short by its last digits.
+    (factor.is_finite() && factor > 0.0).then_some((factor, if exact { 1e-10 } else { 0.01 }))
 }
 
 /// A pure budget adds up: the factor at which the sum of the pure losses meets it.
@@ -109,11 +118,14 @@ fn pure_factor(template: &[Event], spent: &[Event], budget: Budget) -> std::resu
 type Trial = (f64, f64);
 
 /// Two factors: one whose noise is too small, and a larger one that meets the budget.
-fn bracket(start: f64, budget: f64, cost: &impl Fn(f64) -> Result<f64>) -> Option<(Trial, Trial)> {
+fn bracket(
+    start: f64,
+    mut stride: f64,
+    budget: f64,
+    cost: &impl Fn(f64) -> Result<f64>,
+) -> Option<(Trial, Trial)> {
     let (mut low, mut high): (Option<Trial>, Option<Trial>) = (None, None);
     let mut factor = start;
-    // A closed-form start is either right or short by its last digits; strides then grow to reach an extreme template.
-    let mut stride = 1e-10;
     while low.is_none() || high.is_none() {
         let fits = match cost(factor) {
             Ok(epsilon) if epsilon <= budget => {
@@ -132,6 +144,7 @@ fn bracket(start: f64, budget: f64, cost: &impl Fn(f64) -> Result<f64>) -> Optio
             }
         };
         factor *= if fits { 1.0 / (1.0 + stride) } else { 1.0 + stride };
+        // Strides grow to reach an extreme template.
         stride = (stride * 30.0).clamp(0.2, 1e12);
     }
     low.zip(high)

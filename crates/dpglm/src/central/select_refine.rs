@@ -5,7 +5,7 @@
 //! 2. Each column's sum of `score_i * sign(x_ij)` over the rows, the scores taken at the start; the s columns with the
 //!    largest sums in absolute value, by one-shot Gumbel noise.
 //! 3. The dense fit of [`super::glm`] on the chosen columns, with all its steps, and its intervals if asked for.
-//! 4. Unless intervals are asked for: coefficients within 2.5 standard errors of zero become zero. Most of them belong to
+//! 4. Unless intervals are asked for: coefficients within 2.75 standard errors of zero become zero. Most of them belong to
 //!    columns that noise chose.
 //!
 //! # Guarantee
@@ -38,7 +38,7 @@ const COLUMNS: &str = "chosen columns";
 pub(super) const SELECTION: f64 = 0.7;
 
 /// How many standard errors from zero a coefficient must be to be kept.
-const CLEAR: f64 = 2.5;
+const CLEAR: f64 = 2.75;
 
 /// A private model with few coefficients that are not zero.
 #[derive(Debug, Clone, PartialEq)]
