@@ -2,7 +2,7 @@
 
 #[cfg(test)]
 pub(crate) mod attacks;
-mod coordinates;
+pub mod coordinates;
 #[cfg(test)]
 mod dense_attacks;
 mod descent;
@@ -24,7 +24,7 @@ pub mod select_refine;
 mod sparse_attacks;
 pub mod sparse_mean;
 pub mod sparse_multinomial;
-mod start;
+pub mod start;
 pub mod statistics;
 pub(crate) mod strongly_convex;
 pub mod transfer;
@@ -39,7 +39,7 @@ pub use multinomial::{Multinomial, MultinomialFit};
 pub use noisy_iht::{NoisyIht, Selection};
 pub use prepared::Prepared;
 pub use purse::Privacy;
-pub use select_refine::{SelectRefine, SparseFit};
+pub use select_refine::{Route, SelectRefine, SparseFit};
 pub use sparse_mean::{SparseMean, SparseMeanFit};
 pub use sparse_multinomial::{SparseMultinomial, SparseMultinomialFit};
 pub use statistics::LinearStatistics;

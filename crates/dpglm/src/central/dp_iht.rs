@@ -127,8 +127,10 @@ impl Prepared<DpIht> {
             Family::Logistic => 0.25,
             family => family.mean_slope(base).max(1e-3),
         };
-        // Rows of length R in about as many directions as there are coefficients have this curvature in each.
-        let length = *sparsity as f64 / (slope * size * size);
+        // The curvature of rows of length R: spread over all columns where every entry is stored, and in sparse rows, whose
+        // frequent columns stand out, over no more than the coefficients. How rows are stored is public.
+        let directions = if data.design().can_be_centred() { 0.5 * d as f64 } else { *sparsity as f64 };
+        let length = directions.max(1.0) / (slope * size * size);
 
         // Step 2
         let mut point = vec![0.0; d];

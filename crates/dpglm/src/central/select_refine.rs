@@ -2,11 +2,12 @@
 //!
 //! # Algorithm
 //! 1. Where to start and how large a score may be ([`super::start`]).
-//! 2. Each column's sum of `score_i * sign(x_ij)` over the rows, the scores taken at the start; the s columns with the
+//! 2. If more than twice as many columns are there as may be kept: each column's sum of `score_i * sign(x_ij)` over the rows, the scores taken at the start; the s columns with the
 //!    largest sums in absolute value, by one-shot Gumbel noise.
-//! 3. The dense fit of [`super::glm`] on the chosen columns, with all its steps, and its intervals if asked for.
+//! 3. The dense fit of [`super::glm`] on the chosen columns, or on all, with all its steps, and its intervals if asked for.
 //! 4. Unless intervals are asked for: coefficients within 2.75 standard errors of zero become zero. Most of them belong to
-//!    columns that noise chose.
+//!    columns that noise chose. If all columns were fitted, the s coefficients that are the most standard errors from zero
+//!    are kept. Both are functions of what was released.
 //!
 //! # Guarantee
 //! Replacement of one unit, for every data set. Scores are bounded by `cap`, signs by 1, and the rows of a unit share one
@@ -40,6 +41,34 @@ pub(super) const SELECTION: f64 = 0.7;
 /// How many standard errors from zero a coefficient must be to be kept.
 const CLEAR: f64 = 2.75;
 
+/// Whether the columns are chosen first, and why: from public numbers alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Route {
+    /// Choose the columns, then fit them.
+    ChooseFirst,
+    /// Fit all columns, then keep the clearest.
+    FitAll,
+}
+
+impl Route {
+    /// The better route for `sparsity` of `columns` columns, the constant one apart.
+    pub fn of(columns: usize, sparsity: usize) -> Self {
+        if columns > 2 * sparsity { Route::ChooseFirst } else { Route::FitAll }
+    }
+
+    /// Why.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Route::ChooseFirst => {
+                "columns are chosen first: noise on all of them would cost more than choosing a few"
+            }
+            Route::FitAll => {
+                "all columns are fitted and the clearest kept: choosing half of them or more would cost more than it saves"
+            }
+        }
+    }
+}
+
 /// A private model with few coefficients that are not zero.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SelectRefine {
@@ -69,6 +98,15 @@ impl SparseFit {
         self.support.retain(|_| *at.next().unwrap_or(&true));
         let mut at = kept.iter();
         self.fit.coefficients.retain(|_| *at.next().unwrap_or(&true));
+        if let Some(intervals) = &mut self.fit.intervals {
+            let mut at = kept.iter();
+            intervals.retain(|_| *at.next().unwrap_or(&true));
+        }
+        if let Some(covariance) = &mut self.fit.covariance {
+            let d = kept.len();
+            let mut at = 0..covariance.len();
+            covariance.retain(|_| at.next().is_none_or(|k| kept[k / d] && kept[k % d]));
+        }
     }
 
     /// One coefficient per column of the design.
@@ -100,9 +138,15 @@ impl SelectRefine {
         require_shape(columns, units)?;
         let constant = usize::from(self.model.intercept);
         require_sparsity(self.sparsity, columns - constant)?;
-        let mut plan = self.model.plan(self.sparsity + constant, units, privacy)?;
-        plan.iter_mut().for_each(|line| line.share *= 1.0 - SELECTION);
-        plan.push(Planned::selection(COLUMNS, SELECTION, self.sparsity as u64));
+        let plan = match Route::of(columns - constant, self.sparsity) {
+            Route::FitAll => self.model.plan(columns, units, privacy)?,
+            Route::ChooseFirst => {
+                let mut plan = self.model.plan(self.sparsity + constant, units, privacy)?;
+                plan.iter_mut().for_each(|line| line.share *= 1.0 - SELECTION);
+                plan.push(Planned::selection(COLUMNS, SELECTION, self.sparsity as u64));
+                plan
+            }
+        };
         let calibration = Calibration::new(plan, privacy)?;
         Ok(Prepared { model: self.clone(), columns, units, calibration })
     }
@@ -158,20 +202,38 @@ impl Prepared<SelectRefine> {
         let response = model.admitted(data);
         // Step 1
         let start = model.start(data, &response, &mut purse)?;
-        // Step 2
-        let support = self.model.select(data, &response, start, &mut purse)?;
-        // Step 3
-        let chosen = data.with_columns(&support)?;
-        let estimate: Estimate = model.descend(&chosen, &response, start, &mut purse, progress)?;
+        // Steps 2 and 3
+        let constant = usize::from(model.intercept);
+        let route = Route::of(self.columns - constant, self.model.sparsity);
+        let support: Vec<usize>;
+        let estimate: Estimate;
+        match route {
+            Route::ChooseFirst => {
+                support = self.model.select(data, &response, start, &mut purse)?;
+                let chosen = data.with_columns(&support)?;
+                estimate = model.descend(&chosen, &response, start, &mut purse, progress)?;
+            }
+            Route::FitAll => {
+                support = (0..self.columns).collect();
+                estimate = model.descend(data, &response, start, &mut purse, progress)?;
+            }
+        }
         let errors = estimate.errors.clone();
         let certificate = purse
             .close(adjacency(data))
             .enforcing("the rows of a unit share one vote of bounded score in the choice of columns");
         let mut found = SparseFit { support, fit: estimate.certified(certificate) };
         // Step 4
-        if found.fit.intervals.is_none() {
-            let constant = usize::from(model.intercept);
-            found.keep(|i, b| i < constant || b.abs() >= CLEAR * errors[i]);
+        let clearness = |i: usize, b: f64| b.abs() / errors[i].max(f64::MIN_POSITIVE);
+        if route == Route::FitAll {
+            let mut order: Vec<f64> =
+                (constant..errors.len()).map(|i| clearness(i, found.fit.coefficients[i])).collect();
+            order.sort_by(|a, b| b.total_cmp(a));
+            let least = order.get(self.model.sparsity - 1).copied().unwrap_or(0.0);
+            found.keep(|i, b| i < constant || clearness(i, b) >= least);
+        }
+        if found.fit.intervals.is_none() && route == Route::ChooseFirst {
+            found.keep(|i, b| i < constant || clearness(i, b) >= CLEAR);
         }
         Ok(found)
     }
