@@ -134,6 +134,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     }
     budget::warn_of_large_delta(privacy, n);
     warn_of_few_rows(model.sparse.sparsity, n);
+    notes::of_the_route(&model, names.len());
 
     let ready = model.prepare(data.design().columns(), n, privacy)?;
     let mut rng = match model.method.is_private() {

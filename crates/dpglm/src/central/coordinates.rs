@@ -27,7 +27,7 @@
 //! Gradients and moment matrices are summed in stored units and mapped by T. A sum of `w |score| |x_j|` that errs by a
 //! share e of itself errs, in these coordinates, by at most `e` times the sum of `w |score| scale_j (|x_j| + |centre_j|)`,
 //! which is at most `w |score| (|z_j| + 2 scale_j |centre_j|)`. As `norm(z) >= z_0 = 1`, all of that is at most
-//! `1 + 2 norm(scale * centre)` times what it would be in stored units: [`Coordinates::amplification`].
+//! `1 + 2 norm(scale * centre)` times what it would be in stored units: `Coordinates::amplification`.
 
 use super::purse::{Planned, Privacy, Purse};
 use crate::data::Dataset;

@@ -1,7 +1,8 @@
 //! What is said beside a fit, on the error stream.
 
-use crate::model::{Estimates, Family, Model};
+use crate::model::{Estimates, Family, Method, Model};
 use crate::progress::tell;
+use dpglm::central::Route;
 
 /// Beyond this size a coefficient of a column scaled to [-1, 1] is hardly one that the data determine.
 const SEPARATED: f64 = 15.0;
@@ -30,5 +31,15 @@ pub fn warn_of_few_rows(sparsity: Option<usize>, n: usize) {
             "warning: --sparsity {sparsity} is more than there are rows ({n}): so few rows cannot determine the fit; give a \
              smaller sparsity or more rows"
         ));
+    }
+}
+
+/// Which way the default sparse method goes, and why: public numbers decide.
+pub fn of_the_route(model: &Model, columns: usize) {
+    if model.method == Method::SelectRefine
+        && let Some(sparsity) = model.sparse.sparsity
+    {
+        let method = Method::SelectRefine.name();
+        tell(&format!("note: {method}: {}", Route::of(columns, sparsity).reason()));
     }
 }
