@@ -12,7 +12,7 @@ use dpglm::registry::{Subject, entries};
 
 /// Enough for a mechanism to be told from one with half its noise, with room to spare.
 const RUNS: u64 = 200_000;
-/// Whole fits cost more; at their larger epsilon, noise cut to 0.3 shows in fewer runs.
+/// Whole fits cost more; at their larger epsilon, noise cut to 0.15 shows in fewer runs.
 const FITS: u64 = 1_500;
 /// Fits of forty rows and a column or two: cheaper, so there are more of them.
 const SMALL_FITS: u64 = 10_000;
