@@ -103,6 +103,26 @@ fn fused_pass_at(
     residual: &(impl Fn(usize, &[f64], &mut [f64]) + Sync),
     gradient: &mut [f64],
 ) {
+    // Whole batches of rows go through one pointer, so that the passes are compiled once, not for every residual.
+    fused_batches(level, design, outputs, coefficients, gradient, &|first, predictors, residuals| {
+        let rows = predictors.chunks_exact(outputs).zip(residuals.chunks_exact_mut(outputs));
+        for (k, (predictors, residuals)) in rows.enumerate() {
+            residual(first + k, predictors, residuals);
+        }
+    });
+}
+
+/// Sets the residuals of a batch of rows: the number of the first, their predictors, their residuals.
+type Residuals<'a> = &'a (dyn Fn(usize, &[f64], &mut [f64]) + Sync);
+
+fn fused_batches(
+    level: Level,
+    design: &Design,
+    outputs: usize,
+    coefficients: &[f64],
+    gradient: &mut [f64],
+    residual: Residuals<'_>,
+) {
     let columns = design.columns();
     assert_eq!(coefficients.len(), outputs * columns, "coefficients: one for each output and column");
     assert_eq!(gradient.len(), outputs * columns, "gradient: one entry for each output and column");
@@ -156,7 +176,7 @@ pub enum Map {
 ///
 /// `score` is called once for every row, on any thread.
 pub fn column_scores(design: &Design, score: impl Fn(usize) -> f64 + Sync, map: Map) -> Vec<f64> {
-    column_scores_at(Level::best(), design, &score, map)
+    column_scores_at(Level::best(), design, &(&score as &(dyn Fn(usize) -> f64 + Sync)), map)
 }
 
 fn column_scores_at(
@@ -234,7 +254,7 @@ fn squared_row_norms_at(level: Level, design: &Design, centre: &[f64], multiplie
 ///
 /// `weight` may be called several times for a row, on any thread, and must always give the same answer.
 pub fn weighted_gram(design: &Design, weight: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
-    weighted_gram_at(Level::best(), design, &weight)
+    weighted_gram_at(Level::best(), design, &(&weight as &(dyn Fn(usize) -> f64 + Sync)))
 }
 
 fn weighted_gram_at(level: Level, design: &Design, weight: &(impl Fn(usize) -> f64 + Sync)) -> Vec<f64> {

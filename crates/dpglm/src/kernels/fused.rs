@@ -1,5 +1,6 @@
 //! Inner products, residuals and the gradient in one read of the rows.
 
+use super::Residuals;
 use super::lanes::{Entry, Kernel, LANES, Lanes, Level, Line};
 use super::rows::{STRIP, WIDE, Whole, add_rows, dot_rows, padded, square_row, unpad};
 use crate::parallel;
@@ -11,13 +12,13 @@ pub(super) const BLOCK: usize = 256;
 pub(super) type Total = [Line; 2];
 
 /// `gradient = sum_i residual_i x_i^T` for `outputs` residuals a row.
-pub(super) fn fused<T: Entry, F: Fn(usize, &[f64], &mut [f64]) + Sync>(
+pub(super) fn fused<T: Entry>(
     level: Level,
     entries: &[T],
     columns: usize,
     outputs: usize,
     coefficients: &[f64],
-    residual: &F,
+    residual: Residuals<'_>,
     gradient: &mut [f64],
 ) {
     let coefficients: Vec<_> = coefficients.chunks_exact(columns).flat_map(padded).collect();
@@ -57,17 +58,17 @@ fn batch_rows(columns: usize) -> usize {
 }
 
 /// The fused pass over one piece of the rows.
-struct Fused<'a, T, F> {
+struct Fused<'a, T> {
     first_row: usize,
     entries: &'a [T],
     columns: usize,
     outputs: usize,
     coefficients: &'a [Line],
-    residual: &'a F,
+    residual: Residuals<'a>,
     totals: &'a mut [Total],
 }
 
-impl<T: Entry, F: Fn(usize, &[f64], &mut [f64])> Kernel for Fused<'_, T, F> {
+impl<T: Entry> Kernel for Fused<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -89,12 +90,8 @@ impl<T: Entry, F: Fn(usize, &[f64], &mut [f64])> Kernel for Fused<'_, T, F> {
                     if columns < WIDE { &[] } else { &entries[done..entries.len().min(done + batch.len())] };
                 dot_rows(lanes, batch, columns, coefficients, &mut predictors, ahead);
                 let rows = batch.len() / columns;
-                for (u, r) in
-                    predictors.chunks_exact(outputs).zip(residuals.chunks_exact_mut(outputs)).take(rows)
-                {
-                    residual(row, u, r);
-                    row += 1;
-                }
+                residual(row, &predictors[..rows * outputs], &mut residuals[..rows * outputs]);
+                row += rows;
                 for (strip, residuals) in batch.chunks(STRIP * columns).zip(residuals.chunks(STRIP * outputs))
                 {
                     for (k, sums) in sums.chunks_exact_mut(width).enumerate() {

@@ -12,6 +12,7 @@ mod totals;
 pub(super) use numbers::{predict, square_roundings, squares};
 pub(super) use scores::scores;
 
+use super::Residuals;
 use super::lanes::{Kernel, Lanes, Level};
 use crate::data::csr::Csr;
 use crate::parallel;
@@ -20,26 +21,26 @@ use std::ops::Range;
 use totals::{Total, add_row, cuts, flush, flush_all, join};
 
 /// `gradient = sum_i residual_i x_i^T` for `outputs` residuals a row.
-pub(super) fn fused<F: Fn(usize, &[f64], &mut [f64]) + Sync>(
+pub(super) fn fused(
     level: Level,
     x: &Csr,
     outputs: usize,
     coefficients: &[f64],
-    residual: &F,
+    residual: Residuals<'_>,
     gradient: &mut [f64],
 ) {
     with_values(x, FusedTask { level, outputs, coefficients, residual, gradient });
 }
 
-struct FusedTask<'a, F> {
+struct FusedTask<'a> {
     level: Level,
     outputs: usize,
     coefficients: &'a [f64],
-    residual: &'a F,
+    residual: Residuals<'a>,
     gradient: &'a mut [f64],
 }
 
-impl<F: Fn(usize, &[f64], &mut [f64]) + Sync> Task for FusedTask<'_, F> {
+impl Task for FusedTask<'_> {
     type Output = ();
 
     fn run<V: Values>(self, rows: Rows<'_, V>) {
@@ -55,16 +56,16 @@ impl<F: Fn(usize, &[f64], &mut [f64]) + Sync> Task for FusedTask<'_, F> {
 }
 
 /// The fused pass over one piece of the rows.
-struct Fused<'a, V, F> {
+struct Fused<'a, V> {
     rows: Rows<'a, V>,
     range: Range<usize>,
     outputs: usize,
     coefficients: &'a [f64],
-    residual: &'a F,
+    residual: Residuals<'a>,
     totals: &'a mut [Total],
 }
 
-impl<V: Values, F: Fn(usize, &[f64], &mut [f64])> Kernel for Fused<'_, V, F> {
+impl<V: Values> Kernel for Fused<'_, V> {
     type Output = ();
 
     #[inline(always)]
@@ -82,10 +83,8 @@ impl<V: Values, F: Fn(usize, &[f64], &mut [f64])> Kernel for Fused<'_, V, F> {
                     *u = dot(lanes, indices, values, b);
                 }
             }
-            let answers = predictors.chunks_exact(outputs).zip(residuals.chunks_exact_mut(outputs));
-            for (row, (u, r)) in (start..end).zip(answers) {
-                residual(row, u, r);
-            }
+            let used = (end - start) * outputs;
+            residual(start, &predictors[..used], &mut residuals[..used]);
             for (row, r) in (start..end).zip(residuals.chunks_exact(outputs)) {
                 let (indices, values) = rows.row(row);
                 for (&r, sums) in r.iter().zip(sums.chunks_exact_mut(columns)) {
