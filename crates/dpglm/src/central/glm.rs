@@ -305,8 +305,9 @@ impl Glm {
         let covariance = match &slope {
             None if !model.rough => None,
             _ => {
-                let curvature = slope.as_ref().unwrap_or(&features);
-                let h = curvature.lowered();
+                // In the rows' coordinates columns have a mean square of about 1: enough for rough errors.
+                let rough = || DMatrix::identity(d, d) * model.family.mean_slope(base);
+                let h = slope.as_ref().map_or_else(rough, Moments::lowered);
                 let unit = 2.0 * weighting.size / data.units() as f64;
                 let noise = |what, cap: f64| purse.noise_per_sensitivity(what) * cap * unit;
                 let moved: Vec<f64> = average.iter().zip(&start).map(|(a, b)| a - b).collect();
@@ -320,8 +321,10 @@ impl Glm {
                     None => self.rough_sampling(&h, base, score.cap(), data.units()),
                 };
                 let mut total = sampled + descended;
-                for j in (0..d).filter(|&j| curvature.matrix[(j, j)] < 3.0 * curvature.noise) {
-                    total[(j, j)] += descent.limit.powi(2);
+                if let Some(slope) = &slope {
+                    for j in (0..d).filter(|&j| slope.matrix[(j, j)] < 3.0 * slope.noise) {
+                        total[(j, j)] += descent.limit.powi(2);
+                    }
                 }
                 Some(weighting.coordinates.stored_covariance(&total))
             }
