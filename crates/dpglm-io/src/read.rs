@@ -4,7 +4,7 @@
 //! compression of text files by their first bytes.
 //!
 //! LIBSVM and SciPy files leave zeros out. Their features are divided by the largest magnitude that the bounds allow and
-//! not centred, and stored sparsely where that takes less memory.
+//! not centred, and stored sparsely, however many there are: the format decides, not the private rows.
 
 mod compressed;
 mod csv;
@@ -68,18 +68,11 @@ impl ReadOptions {
         }
     }
 
-    /// Settings for a file that gives so many entries: sparse where that takes less memory.
-    fn sparse_settings(&self, rows: usize, columns: usize, entries: usize, default: Precision) -> Settings {
+    /// Settings for a file that leaves zeros out. Always sparse: how rows are stored decides how they are measured, so it
+    /// must not depend on how many entries the private rows have.
+    fn sparse_settings(&self, default: Precision) -> Settings {
         let precision = self.precision.unwrap_or(default);
-        let value = match precision {
-            Precision::F32 => 4,
-            Precision::F64 => 8,
-        };
-        let constants = if self.constant_column { rows } else { 0 };
-        let sparse = (entries + constants) as f64 * (value + 4) as f64 + rows as f64 * 8.0;
-        let dense = rows as f64 * columns as f64 * value as f64;
-        let layout = if sparse < dense { Layout::Sparse(precision) } else { Layout::Dense(precision) };
-        Settings { layout, ..self.settings(precision) }
+        Settings { layout: Layout::Sparse(precision), ..self.settings(precision) }
     }
 
     /// Settings for an array: whole numbers of one byte stay so where their bounds allow it.

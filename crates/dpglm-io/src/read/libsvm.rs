@@ -1,6 +1,6 @@
 //! LIBSVM text: `label index:value index:value ...`, indices from 1 and ascending, all else zero.
 //!
-//! [`Rows`] yields one sparse row at a time. The table is stored sparsely where that takes less memory; its numbers are
+//! [`Rows`] yields one sparse row at a time. The table is stored sparsely; its numbers are
 //! the same either way.
 
 use std::io::{BufRead, BufReader, Read};
@@ -129,7 +129,7 @@ pub(crate) fn read(path: &Path, wide: &Wide, with_label: bool, options: &ReadOpt
     }
     let schema = wide.schema(path, &names)?;
     let plan = Plan::new(&schema, path, &names, with_label)?.without_centring(&schema)?;
-    let settings = options.sparse_settings(counted.rows, features, counted.entries, Precision::F64);
+    let settings = options.sparse_settings(Precision::F64);
     let mut builder = Builder::new(path, &schema, plan, settings);
     builder.ensure_rows(counted.rows)?;
     let mut input = Rows::open(path, Some(features))?;
@@ -158,17 +158,15 @@ pub(crate) fn read(path: &Path, wide: &Wide, with_label: bool, options: &ReadOpt
 /// What a first pass tells about a file.
 struct Counted {
     rows: usize,
-    entries: usize,
     largest: usize,
 }
 
 impl Counted {
     fn of(path: &Path, features: Option<usize>) -> Result<Self> {
         let mut input = Rows::open(path, features)?;
-        let mut counted = Self { rows: 0, entries: 0, largest: 0 };
+        let mut counted = Self { rows: 0, largest: 0 };
         while input.advance()? {
             counted.rows += 1;
-            counted.entries += input.entries.len();
             counted.largest = counted.largest.max(input.entries.last().map_or(0, |(column, _)| column + 1));
         }
         if counted.rows == 0 {

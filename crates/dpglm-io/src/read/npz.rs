@@ -96,8 +96,7 @@ impl Array {
                 ));
             }
         }
-        let mut settings =
-            options.sparse_settings(self.rows, self.columns, indices.len(), values.precision());
+        let mut settings = options.sparse_settings(values.precision());
         if !plan.keeps_order()
             && let Layout::Sparse(precision) = settings.layout
         {

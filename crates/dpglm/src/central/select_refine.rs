@@ -29,7 +29,7 @@ use super::screening::require_sparsity;
 use super::start::Start;
 use crate::data::Dataset;
 use crate::data::dataset::MOST_ROWS;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernels::{Map, column_scores, summation_error};
 use crate::noise::RandomSource;
 use crate::privacy::Certificate;
@@ -122,14 +122,7 @@ impl SparseFit {
 impl SelectRefine {
     /// A model of at most `sparsity` coefficients beside the intercept.
     pub fn new(model: Glm, sparsity: usize) -> Result<Self> {
-        if sparsity == 0 {
-            return Err(Error::OutOfRange {
-                parameter: "sparsity",
-                range: "at least 1",
-                value: "0".into(),
-                remedy: "give the number of coefficients that may differ from zero",
-            });
-        }
+        require_sparsity(sparsity, sparsity.max(1))?;
         Ok(Self { model: model.with_rough_errors(), sparsity })
     }
 
@@ -219,9 +212,11 @@ impl Prepared<SelectRefine> {
             }
         }
         let errors = estimate.errors.clone();
-        let certificate = purse
-            .close(adjacency(data))
-            .enforcing("the rows of a unit share one vote of bounded score in the choice of columns");
+        let mut certificate = purse.close(adjacency(data));
+        if route == Route::ChooseFirst {
+            certificate = certificate
+                .enforcing("the rows of a unit share one vote of bounded score in the choice of columns");
+        }
         let mut found = SparseFit { support, fit: estimate.certified(certificate) };
         // Step 4
         let clearness = |i: usize, b: f64| b.abs() / errors[i].max(f64::MIN_POSITIVE);

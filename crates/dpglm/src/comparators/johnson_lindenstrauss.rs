@@ -178,7 +178,8 @@ impl Prepared<JohnsonLindenstrauss> {
             .close(Adjacency::ReplaceRow)
             .enforcing(format!("features are clamped to [-{0}, {0}]", model.entry))
             .enforcing("the response is clamped to its declared range")
-            .enforcing("the projected matrix has its eigenvalues lifted by a ridge to what privacy needs");
+            .enforcing("the projected matrix has its eigenvalues lifted by a ridge to what privacy needs")
+            .provided("the eigenvalue routine errs by at most 64 d u times the norm of its matrix");
         Ok(Fit { coefficients, intervals: None, covariance: None, certificate })
     }
 
