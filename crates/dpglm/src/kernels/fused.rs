@@ -2,7 +2,7 @@
 
 use super::Residuals;
 use super::lanes::{Entry, Kernel, LANES, Lanes, Level, Line};
-use super::rows::{STRIP, WIDE, Whole, add_rows, dot_rows, padded, square_row, unpad};
+use super::rows::{STRIP, Whole, add_rows, dot_rows, padded, square_row, unpad};
 use crate::parallel;
 
 /// Rows summed in plain double precision before their sum joins the compensated total.
@@ -49,13 +49,9 @@ pub(super) fn join(level: Level, totals: Vec<Total>, width: usize, columns: usiz
     }
 }
 
-/// The rows whose inner products are all taken before the first is added.
-///
-/// Memory streams while inner products are taken and rests while rows are added, so longer rows go in larger batches,
-/// as far as the second-level cache holds them. Short rows overlap by themselves, and stay in the first-level cache.
-fn batch_rows(columns: usize) -> usize {
-    if columns < 512 { STRIP } else { (32_768 / columns / STRIP * STRIP).max(STRIP) }
-}
+/// From this many columns on the next rows are asked for while these are worked on: eight rows fill much of the cache,
+/// and the processor guesses no further than the end of a page. Short rows overlap by themselves.
+const LONG: usize = 512;
 
 /// The fused pass over one piece of the rows.
 struct Fused<'a, T> {
@@ -76,43 +72,32 @@ impl<T: Entry> Kernel for Fused<'_, T> {
         let Self { first_row, entries, columns, outputs, coefficients, residual, totals } = self;
         let width = columns.div_ceil(LANES);
         let mut sums = vec![Line::default(); totals.len()];
-        let batch = batch_rows(columns);
-        let mut predictors = vec![0.0; batch * outputs];
-        let mut residuals = vec![0.0; batch * outputs];
+        let mut predictors = vec![0.0; STRIP * outputs];
+        let mut residuals = vec![0.0; STRIP * outputs];
         let mut row = first_row;
         let mut done = 0;
         for block in entries.chunks(BLOCK * columns) {
             sums.fill(Line::default());
-            for batch in block.chunks(batch * columns) {
-                done += batch.len();
-                // Few wide rows fill the cache: the next ones are asked for while these are worked on.
+            for strip in block.chunks(STRIP * columns) {
+                done += strip.len();
                 let ahead =
-                    if columns < WIDE { &[] } else { &entries[done..entries.len().min(done + batch.len())] };
-                dot_rows(lanes, batch, columns, coefficients, &mut predictors, ahead);
-                let rows = batch.len() / columns;
-                residual(row, &predictors[..rows * outputs], &mut residuals[..rows * outputs]);
+                    if columns < LONG { &[] } else { &entries[done..entries.len().min(done + strip.len())] };
+                dot_rows(lanes, strip, columns, coefficients, &mut predictors, ahead);
+                let rows = strip.len() / columns;
+                let residuals = &mut residuals[..rows * outputs];
+                residual(row, &predictors[..rows * outputs], residuals);
                 row += rows;
-                for (strip, residuals) in batch.chunks(STRIP * columns).zip(residuals.chunks(STRIP * outputs))
-                {
-                    for (k, sums) in sums.chunks_exact_mut(width).enumerate() {
-                        if strip.len() == STRIP * columns {
-                            let mut weights = [0.0; STRIP];
-                            for (weight, r) in weights.iter_mut().zip(residuals.chunks_exact(outputs)) {
-                                *weight = r[k];
-                            }
-                            add_rows::<Whole, _, _, _>(
-                                lanes,
-                                strip,
-                                columns,
-                                &weights,
-                                sums,
-                                if k == 0 { ahead } else { &[] },
-                            );
-                        } else {
-                            for (strip, r) in strip.chunks_exact(columns).zip(residuals.chunks_exact(outputs))
-                            {
-                                add_rows::<Whole, _, _, _>(lanes, strip, columns, &[r[k]], sums, &[]);
-                            }
+                for (k, sums) in sums.chunks_exact_mut(width).enumerate() {
+                    if rows == STRIP {
+                        let mut weights = [0.0; STRIP];
+                        for (weight, r) in weights.iter_mut().zip(residuals.chunks_exact(outputs)) {
+                            *weight = r[k];
+                        }
+                        let ahead = if k == 0 { ahead } else { &[] };
+                        add_rows::<Whole, _, _, _>(lanes, strip, columns, &weights, sums, ahead);
+                    } else {
+                        for (strip, r) in strip.chunks_exact(columns).zip(residuals.chunks_exact(outputs)) {
+                            add_rows::<Whole, _, _, _>(lanes, strip, columns, &[r[k]], sums, &[]);
                         }
                     }
                 }

@@ -8,7 +8,7 @@ use super::lanes::{Entry, LANES, Lanes, Line};
 /// Rows added to the gradient together: it is read and written once for all of them.
 pub(super) const STRIP: usize = 8;
 /// From this many columns on the coefficients do not fit the first-level cache, and are read once for four rows.
-pub(super) const WIDE: usize = 4_096;
+const WIDE: usize = 4_096;
 
 /// A vector of coefficients laid out as the entries of a row are read.
 pub(super) fn padded(coefficients: &[f64]) -> Vec<Line> {
@@ -48,8 +48,8 @@ fn last_lanes<T: Entry>(row: &[T]) -> [T; LANES] {
 
 /// Sets `out` to the inner products of the rows of `strip` with every padded vector of `coefficients`, row by row.
 ///
-/// Short rows are read one after the other: memory is fastest that way. While wide rows are multiplied the first half
-/// of the rows `ahead` is asked for.
+/// Rows are read one after the other, which memory likes best, unless they are wide or the rows `ahead` are to be asked
+/// for meanwhile: then four rows are multiplied together, and the first half of the rows ahead is fetched.
 #[inline(always)]
 pub(super) fn dot_rows<T: Entry, L: Lanes>(
     lanes: L,
@@ -59,10 +59,10 @@ pub(super) fn dot_rows<T: Entry, L: Lanes>(
     out: &mut [f64],
     ahead: &[T],
 ) {
-    let mut ahead = ahead.chunks(columns);
     let width = columns.div_ceil(LANES);
     let outputs = coefficients.len() / width;
-    let together = if columns < WIDE { 0 } else { strip.len() / (4 * columns) * 4 };
+    let together = if columns < WIDE && ahead.is_empty() { 0 } else { strip.len() / (4 * columns) * 4 };
+    let mut ahead = ahead.chunks(columns);
     let (wide, short) = strip.split_at(together * columns);
     let (wide_out, short_out) = out.split_at_mut(together * outputs);
     for (rows, out) in wide.chunks_exact(4 * columns).zip(wide_out.chunks_exact_mut(4 * outputs)) {
