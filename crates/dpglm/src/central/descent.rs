@@ -38,6 +38,28 @@ pub(super) struct Drive {
     pub conditioner: Conditioner,
     /// What remains of a move at the next step.
     pub momentum: f64,
+    /// The sum over all directions of one over the conditioned slope: how much noise stirs the predictors.
+    pub stir: f64,
+}
+
+/// The variance that noise may give to the predictors, in units of the square over which the score bends.
+const UNREST: f64 = 0.2;
+
+impl Drive {
+    /// Shorter moves where noise would throw the iterates about.
+    ///
+    /// In a direction of conditioned slope h, moves of effective length `e = length / (1 - momentum)` under gradient noise
+    /// of variance v make the iterates' predictors vary by about `e v / (2 m h)`, m the mean slope of the score in the
+    /// predictor. Where the score bends over less than that, its mean over the iterates is flatter than it is, and their
+    /// average lies too far out. `variance` is `v / m` in units of the square over which the score bends.
+    pub(super) fn calmed(mut self, variance: f64) -> Self {
+        let longest = 2.0 * UNREST / (variance * self.stir);
+        if self.phase.length > longest * (1.0 - self.momentum) {
+            self.momentum = (1.0 - self.phase.length / longest).max(0.0);
+            self.phase.length = self.phase.length.min(longest);
+        }
+        self
+    }
 }
 
 /// A run of equal steps.

@@ -253,7 +253,14 @@ impl Glm {
             |row: usize| weighting.weights[row] * model.family.mean_slope(base + data.offset(row));
         let mut features = moments::release(MOMENTS, data, &weighting, curvature, trace, purse)?;
         add_ridge(&mut features.matrix, model.ridge, model.intercept, &weighting.coordinates);
-        let first_drive = Drive { phase: BURN_IN, ..features.drive(AVERAGED) };
+        let unit = 2.0 * weighting.size / data.units() as f64;
+        let noise = [BURN_IN, AVERAGED].map(|phase| purse.noise_per_sensitivity(phase.what) * unit);
+        // The score bends over its cap for real responses, over 1 for the others.
+        let bend = |cap: f64| if model.is_real() { cap } else { 1.0 };
+        let variance =
+            |noise: f64, cap: f64| (noise * cap / bend(cap)).powi(2) / model.family.mean_slope(base);
+        let first_drive =
+            Drive { phase: BURN_IN, ..features.drive(AVERAGED) }.calmed(variance(noise[0], first_cap));
 
         // Step 5
         let span = if model.is_real() { 30.0 * (model.target.1 - model.target.0) } else { 60.0 };
@@ -297,7 +304,7 @@ impl Glm {
         };
 
         // Step 7
-        let drive = slope.as_ref().unwrap_or(&features).drive(AVERAGED);
+        let drive = slope.as_ref().unwrap_or(&features).drive(AVERAGED).calmed(variance(noise[1], cap));
         let average = run(&drive, &mut iterate, &score, purse)?;
         let coefficients = weighting.coordinates.stored(&average);
 
@@ -308,12 +315,10 @@ impl Glm {
                 // In the rows' coordinates columns have a mean square of about 1: enough for rough errors.
                 let rough = || DMatrix::identity(d, d) * model.family.mean_slope(base);
                 let h = slope.as_ref().map_or_else(rough, Moments::lowered);
-                let unit = 2.0 * weighting.size / data.units() as f64;
-                let noise = |what, cap: f64| purse.noise_per_sensitivity(what) * cap * unit;
                 let moved: Vec<f64> = average.iter().zip(&start).map(|(a, b)| a - b).collect();
                 let descended = descent_error(
-                    &Passage::new(&first_drive, &h, noise(BURN_IN.what, first.cap()), false),
-                    &Passage::new(&drive, &h, noise(AVERAGED.what, score.cap()), true),
+                    &Passage::new(&first_drive, &h, noise[0] * first.cap(), false),
+                    &Passage::new(&drive, &h, noise[1] * score.cap(), true),
                     &moved,
                 );
                 let sampled = match slope {

@@ -170,7 +170,7 @@ mod tests {
 
     fn drive(phase: Phase, inverse: &DMatrix<f64>, momentum: f64) -> Drive {
         let matrix = inverse.clone().try_inverse().expect("definite");
-        Drive { phase, conditioner: Conditioner::new(&matrix, 0.0), momentum }
+        Drive { phase, conditioner: Conditioner::new(&matrix, 0.0), momentum, stir: 0.0 }
     }
 
     /// The covariance in the eigenbasis equals that of the recursion carried out on matrices.

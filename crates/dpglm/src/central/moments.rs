@@ -118,7 +118,8 @@ impl Moments {
         let smallest = eigenvalues.min().max(0.1 * lift);
         let speed = smallest / (smallest + lift);
         let momentum = (1.0 - phase.steps as f64 * phase.length * speed / 8.0).clamp(0.0, 0.8);
-        Drive { phase, conditioner: Conditioner::new(&self.matrix, lift), momentum }
+        let stir = eigenvalues.iter().map(|e| 1.0 / (e.max(0.0) + lift)).sum();
+        Drive { phase, conditioner: Conditioner::new(&self.matrix, lift), momentum, stir }
     }
 
     /// The matrix with its eigenvalues lowered by a tenth of what noise may have added, down to that tenth.

@@ -159,7 +159,11 @@ impl Multinomial {
         let mut average = Vec::new();
         let mut done = 0;
         for phase in [BURN_IN, AVERAGED] {
-            let drive = Drive { phase, ..features.drive(AVERAGED) };
+            let noise = purse.noise_per_sensitivity(phase.what) * cap(classes) * 2.0 * weighting.size
+                / data.units() as f64;
+            // The curvature among classes is 1/K of that of the features in most directions.
+            let variance = noise * noise * classes as f64;
+            let drive = Drive { phase, ..features.drive(AVERAGED) }.calmed(variance);
             let score = |row: usize, u: &[f64], out: &mut [f64]| bounded_score(u, response[row], out);
             average = descent.run(&drive, &mut iterate, cap(classes), score, purse, &mut || {
                 done += 1;
