@@ -4,6 +4,7 @@
 //! the honest mechanism must stay within its claim, and every weakened twin must be caught.
 
 mod estimators;
+mod labels;
 mod mechanisms;
 mod sparse;
 
@@ -223,6 +224,62 @@ pub fn entries() -> &'static [Entry] {
             guarantee: "selections and one Gaussian, every data set",
             reference: "Karwa and Vadhan 2018",
             audit: sparse::karwa_vadhan,
+        },
+        Entry {
+            name: "randomized-response",
+            summary: "a user's label from a public list, kept or replaced by another",
+            guarantee: "pure, one user's label, every label",
+            reference: "Warner 1965",
+            audit: labels::randomized_response,
+        },
+        Entry {
+            name: "threshold-bit",
+            summary: "whether a user's label is above a random public threshold, by randomized response",
+            guarantee: "pure, one user's label, every label",
+            reference: "after Duchi, Jordan and Wainwright 2018",
+            audit: labels::threshold_bit,
+        },
+        Entry {
+            name: "label-laplace",
+            summary: "a user's label with Laplace noise",
+            guarantee: "pure, one user's label, every label",
+            reference: "Dwork, McSherry, Nissim and Smith 2006",
+            audit: labels::label_laplace,
+        },
+        Entry {
+            name: "label-gaussian",
+            summary: "a user's label with Gaussian noise",
+            guarantee: "one Gaussian, one user's label, every label",
+            reference: "WX Algorithm 2, corrected",
+            audit: labels::label_gaussian,
+        },
+        Entry {
+            name: "joint-statistics",
+            summary: "a user's second moments and feature-label products in one release",
+            guarantee: "one Gaussian, one user's record, every record",
+            reference: "NL Algorithm 1, joint",
+            audit: labels::joint_statistics,
+        },
+        Entry {
+            name: "threshold-iht",
+            summary: "sparse regression from threshold bits and public features",
+            guarantee: "pure, one user's label, every label",
+            reference: "after WX Algorithm 2; the default for private labels",
+            audit: labels::threshold_iht,
+        },
+        Entry {
+            name: "label-iht",
+            summary: "sparse regression from noisy labels and public features",
+            guarantee: "that of the labels' noise, one user's label, every label",
+            reference: "WX Algorithms 2 and 5, corrected",
+            audit: labels::label_iht,
+        },
+        Entry {
+            name: "label-lasso",
+            summary: "the Lasso on noisy labels and public features",
+            guarantee: "that of the labels' noise, one user's label, every label",
+            reference: "WX section VI",
+            audit: labels::label_lasso,
         },
     ]
 }

@@ -33,6 +33,7 @@ fn examine(entry: &str, subject: &mut Subject) -> Vec<Report> {
         "select-refine" | "sparse-multinomial" => FITS,
         "noisy-iht" | "peeling-iht" | "dp-iht" | "sparse-mean" => SMALL_FITS,
         "transfer" | "frank-wolfe" | "two-stage" | "johnson-lindenstrauss" | "karwa-vadhan" => SMALL_FITS,
+        "threshold-iht" | "label-iht" | "label-lasso" => FITS,
         _ => RUNS,
     };
     let audit = Audit::new(runs, ERROR / subject.pairs.len() as f64).unwrap();
@@ -73,6 +74,14 @@ macro_rules! audits {
 }
 
 audits! {
+    randomized_response => "randomized-response",
+    threshold_bit => "threshold-bit",
+    label_laplace => "label-laplace",
+    label_gaussian => "label-gaussian",
+    joint_statistics => "joint-statistics",
+    threshold_iht => "threshold-iht",
+    label_iht => "label-iht",
+    label_lasso => "label-lasso",
     gaussian => "gaussian",
     laplace => "laplace",
     clipped_sum => "clipped-sum",

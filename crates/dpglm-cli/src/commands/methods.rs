@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     /// Building blocks, which the library has and the command has not.
-    const MECHANISMS: [&str; 8] = [
+    const MECHANISMS: [&str; 16] = [
         "gaussian",
         "laplace",
         "clipped-sum",
@@ -182,6 +182,14 @@ mod tests {
         "quantile-unbounded",
         "peeling",
         "gumbel-top",
+        "randomized-response",
+        "threshold-bit",
+        "label-laplace",
+        "label-gaussian",
+        "joint-statistics",
+        "threshold-iht",
+        "label-iht",
+        "label-lasso",
     ];
 
     #[test]

@@ -205,6 +205,10 @@ impl Bits {
 
     /// The number whose mean is the label's distance from `mean`, cut at the window.
     fn residual(&self, row: usize, mean: f64, window: f64) -> f64 {
+        // A window that is still open cuts nothing: the plain residual has the same mean, and a root however few reports there are.
+        if window >= self.length() {
+            return self.labels.0 + self.length() * self.readings[row] - mean;
+        }
         let threshold = self.thresholds[row];
         if (threshold - mean).abs() > window {
             return 0.0;
@@ -337,7 +341,7 @@ mod tests {
         for (n, scale) in [(2, 1.0), (40, 0.0), (40, 1e150), (500, 1e-150)] {
             let (design, reports) = study((n, 5), &[(0, 0.1)], |_| scale, |u| u, &bit, rng);
             let b = ThresholdIht::new(Family::Gaussian, 3).unwrap().fit(&design, &bit, &reports).unwrap();
-            assert!(b.iter().all(|b| b.is_finite()), "{n} rows of {scale}: {b:?}");
+            assert!(b.iter().all(|b| (b * scale).abs() < 30.0), "{n} rows of {scale}: {b:?}");
         }
     }
 
