@@ -13,6 +13,7 @@
 //! | [`mechanisms`] | every way in which something may leave |
 //! | [`central`] | estimators for a trusted curator: means, linear and generalized linear models |
 //! | [`comparators`] | methods of other authors, made private for every data set, to compare with |
+//! | [`local`] | the local model: randomizers on the users' devices, and protocols |
 //! | [`audit`] | lower confidence bounds on epsilon from runs on neighbouring data |
 //! | [`registry`] | every mechanism with its worst-case neighbours and its weakened twins |
 //!
@@ -52,6 +53,7 @@ pub mod data;
 pub mod error;
 pub mod families;
 pub mod kernels;
+pub mod local;
 pub mod mechanisms;
 pub mod noise;
 mod parallel;
