@@ -1,6 +1,6 @@
 //! Sparse regression from private labels and public features, beside what the paper prints.
 //!
-//! `cargo run --release --bin local_labels -- [RUNS] [FILTER]`. Setting of WX section VIII: x uniform on {-1, 1}^p, s* coefficients
+//! `cargo run --release --bin local_labels -- [RUNS] [SETTING] [METHOD]`, the last two as parts of names. Setting of WX section VIII: x uniform on {-1, 1}^p, s* coefficients
 //! uniform on [0, 1] scaled to norm at most 1, errors uniform within 0.05, labels declared in [-4, 4]. The server knows the features,
 //! the declared interval, n, p, s and epsilon.
 
@@ -25,7 +25,8 @@ struct Study {
 }
 
 impl Study {
-    fn new(n: usize, p: usize, s: usize, seed: u64) -> Result<Self> {
+    fn new(setting: &Setting, seed: u64) -> Result<Self> {
+        let Setting { n, p, s, correlation, errors, .. } = *setting;
         let rng = &mut Generator::seed_from_u64(seed);
         let mut truth = vec![0.0; p];
         let mut left = s;
@@ -43,11 +44,21 @@ impl Study {
             let bits = rng.next_u64();
             x.extend((0..64.min(n * p - x.len())).map(|k| if bits >> k & 1 == 1 { 1_i8 } else { -1 }));
         }
+        if correlation > 0.0 {
+            // A sign that repeats its left neighbour's with this probability has this correlation with it.
+            for row in x.chunks_exact_mut(p) {
+                for j in 1..p {
+                    if uniform(rng) < correlation {
+                        row[j] = row[j - 1];
+                    }
+                }
+            }
+        }
         let labels = x
             .chunks_exact(p)
             .map(|row| {
                 let u: f64 = row.iter().zip(&truth).map(|(&x, b)| f64::from(x) * b).sum();
-                u + 0.1 * uniform(rng) - 0.05
+                u + errors * (2.0 * uniform(rng) - 1.0)
             })
             .collect();
         Ok(Self { design: Design::from_i8(n, p, x, 1.0)?, labels, truth, sparsity: s })
@@ -115,37 +126,55 @@ const METHODS: [(&str, Method); 8] = [
     }),
 ];
 
-/// The main setting first; then fewer users, another epsilon, more columns, another sparsity.
-const SETTINGS: [(usize, usize, usize, f64); 7] = [
-    (24_000, 500, 10, 1.0),
-    (6_000, 500, 10, 1.0),
-    (12_000, 500, 10, 1.0),
-    (24_000, 500, 10, 0.5),
-    (24_000, 500, 10, 2.0),
-    (24_000, 1_000, 10, 1.0),
-    (24_000, 500, 20, 1.0),
+struct Setting {
+    n: usize,
+    p: usize,
+    s: usize,
+    epsilon: f64,
+    /// Correlation of neighbouring columns.
+    correlation: f64,
+    /// Errors are uniform within this distance.
+    errors: f64,
+}
+
+const MAIN: Setting = Setting { n: 24_000, p: 500, s: 10, epsilon: 1.0, correlation: 0.0, errors: 0.05 };
+
+/// The main setting first; then others that differ from it in one number.
+const SETTINGS: [Setting; 9] = [
+    MAIN,
+    Setting { n: 6_000, ..MAIN },
+    Setting { n: 12_000, ..MAIN },
+    Setting { epsilon: 0.5, ..MAIN },
+    Setting { epsilon: 2.0, ..MAIN },
+    Setting { p: 1_000, ..MAIN },
+    Setting { s: 20, ..MAIN },
+    Setting { correlation: 0.5, ..MAIN },
+    Setting { errors: 1.0, ..MAIN },
 ];
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let runs: u64 = arguments.next().and_then(|a| a.parse().ok()).unwrap_or(20);
     let filter = arguments.next().unwrap_or_default();
+    let method = arguments.next().unwrap_or_default();
+    let methods: Vec<_> = METHODS.iter().filter(|(what, _)| what.contains(&method)).collect();
     println!("relative l2 error, mean over {runs} runs (standard error)");
-    for (n, p, s, epsilon) in SETTINGS {
-        let name = format!("n={n},p={p},s={s},epsilon={epsilon}");
+    for setting in &SETTINGS {
+        let Setting { n, p, s, epsilon, correlation, errors } = setting;
+        let name = format!("n={n},p={p},s={s},epsilon={epsilon},correlation={correlation},errors={errors}");
         if !name.contains(&filter) {
             continue;
         }
         println!("\n{name}");
-        let mut errors = vec![Vec::new(); METHODS.len()];
+        let mut errors = vec![Vec::new(); methods.len()];
         for seed in 0..runs {
-            let study = Study::new(n, p, s, seed)?;
-            for ((_, method), errors) in METHODS.iter().zip(&mut errors) {
+            let study = Study::new(setting, seed)?;
+            for ((_, method), errors) in methods.iter().zip(&mut errors) {
                 let rng = &mut RandomSource::insecure_seeded(seed);
-                errors.push(study.error(&method(&study, epsilon, rng)?));
+                errors.push(study.error(&method(&study, *epsilon, rng)?));
             }
         }
-        for ((what, _), errors) in METHODS.iter().zip(&errors) {
+        for ((what, _), errors) in methods.iter().zip(&errors) {
             let count = errors.len() as f64;
             let mean = errors.iter().sum::<f64>() / count;
             let variance =

@@ -9,10 +9,12 @@ use dpglm::central::{Glm, Iht, LinearStatistics, Multinomial, PrivateMean, Trans
 use dpglm::comparators::{FrankWolfe, JohnsonLindenstrauss, KarwaVadhan, TwoStage};
 use dpglm::data::Design;
 use dpglm::families::{Family, MonotoneLink};
+use dpglm::local::{JointStatistics, LabelNoise, RandomizedResponse, ThresholdBit};
 use dpglm::mechanisms::{
     Candidates, ClippedSum, ExponentialMechanism, GaussianVector, GumbelTop, LaplacePeeling, LaplaceVector,
     PrivateQuantile,
 };
+use dpglm::noise::RandomSource;
 use dpglm::privacy::{Adjacency, Certificate, Event, Noise};
 use proptest::prelude::*;
 
@@ -76,6 +78,19 @@ proptest! {
         for grid in grids.into_iter().flatten() {
             prop_assert!(grid.count() >= 1 && grid.value(0).is_finite() && grid.value(grid.count() - 1).is_finite());
             check(PrivateQuantile::new(grid, c, a).ok().map(|m| m.events()))?;
+        }
+    }
+
+    #[test]
+    fn label_mechanisms_are_refused_or_sound(a in number(), b in number(), c in number(), d in number(), k in any::<u32>(), s in size()) {
+        check(RandomizedResponse::new(k, a).ok().and_then(|m| m.events().ok()))?;
+        check(LabelNoise::laplace((a, b), c).ok().map(|m| m.events()))?;
+        check(JointStatistics::new(s.min(9), a, (b, c), d, a).ok().map(|m| m.events()))?;
+        if let Ok(bit) = ThresholdBit::new((a, b), c) {
+            check(bit.events().ok())?;
+            prop_assert!(bit.flip() > 0.0 && bit.flip() < 0.5);
+            let report = bit.randomize(d, &mut RandomSource::insecure_seeded(u64::from(k)));
+            prop_assert!(bit.value(&report).is_finite() && (a..=b).contains(&bit.threshold(&report)));
         }
     }
 

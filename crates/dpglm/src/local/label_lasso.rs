@@ -24,7 +24,7 @@ use crate::kernels::fused_pass;
 
 const STEPS: usize = 3_000;
 /// No step moves a coefficient by more than this share of the largest: the end.
-const SETTLED: f64 = 1e-8;
+const SETTLED: f64 = 1e-7;
 
 /// The Lasso on labels that carry their own privacy.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -121,10 +121,10 @@ mod tests {
             let slope = gradient[j] / n as f64;
             if b[j] == 0.0 {
                 held += 1;
-                assert!(slope.abs() <= 0.1 * sizes[j] + 1e-6, "{j}: {slope}");
+                assert!(slope.abs() <= 0.1 * sizes[j] + 1e-5, "{j}: {slope}");
             } else {
                 free += 1;
-                assert!((slope + 0.1 * sizes[j] * b[j].signum()).abs() < 1e-6, "{j}: {slope}");
+                assert!((slope + 0.1 * sizes[j] * b[j].signum()).abs() < 1e-5, "{j}: {slope}");
             }
         }
         assert!(free >= 2 && held > 20, "{free} free, {held} held");
