@@ -16,8 +16,8 @@
 //! range over `|theta|_1 + C`, and nothing enforces even that. Here labels are clipped and the noise comes from the exact curve.
 //!
 //! # When to prefer it
-//! Laplace noise is better than a [`super::threshold_bit`] from epsilon 2.2 on. Gaussian noise never has less variance than the better of
-//! the two unless delta is large; it is there to compare with the paper.
+//! Laplace noise has less variance than a [`super::threshold_bit`] read as a label from epsilon 2.3 on. Gaussian noise is there to
+//! compare with the paper: at (1, 1e-3) its variance is 3.3 times that of Laplace noise at a pure 1.
 //!
 //! # The report
 //! 8 bytes: the released number in IEEE double precision, lowest byte first.
@@ -85,7 +85,7 @@ impl LabelNoise {
         }
     }
 
-    /// What the user is promised.
+    /// What the user is promised; `drawn_from` the device's source takes it back if that had a fixed seed.
     pub fn certificate(&self) -> Result<Certificate> {
         let certificate = Certificate::certified(Adjacency::ReplaceUserLabel, self.events(), self.delta)?;
         let (low, high) = self.labels;

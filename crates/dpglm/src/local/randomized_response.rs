@@ -20,6 +20,7 @@
 //! # References
 //! S. L. Warner, "Randomized response: a survey technique for eliminating evasive answer bias", 1965.
 
+use crate::accounting::calibrate;
 use crate::error::{Error, Result};
 use crate::noise::RandomSource;
 use crate::privacy::{Adjacency, Budget, Certificate, Event, Noise};
@@ -58,7 +59,7 @@ impl RandomizedResponse {
                 remedy: "list the public levels of the label, or group rare ones",
             });
         }
-        let epsilon = Budget::pure(epsilon)?.epsilon();
+        let budget = Budget::pure(epsilon)?;
         if epsilon < 1e-6 {
             return Err(Error::OutOfRange {
                 parameter: "epsilon",
@@ -67,6 +68,12 @@ impl RandomizedResponse {
                 remedy: "a report this private says nothing; choose a larger epsilon or do not ask",
             });
         }
+        // A hair below what was asked for, so that the accountant's own rounding stays within it.
+        let template = [Event::new("label", Noise::Pure { epsilon }, 1)?];
+        let Some(Noise::Pure { epsilon }) = calibrate(&template, &[], budget)?.first().map(Event::noise)
+        else {
+            unreachable!("calibration keeps each event's kind")
+        };
         // The relative errors of exp, two additions and a division stay below four units; m is rounded upward by eight.
         let least = OUTCOMES / (libm::exp(epsilon) + f64::from(levels - 1)) * (1.0 + 8.0 * f64::EPSILON);
         Ok(Self { levels, epsilon, outcomes_of_other: least.ceil() as u64 })
@@ -87,7 +94,7 @@ impl RandomizedResponse {
         Ok(vec![Event::new("label", Noise::Pure { epsilon: self.epsilon }, 1)?])
     }
 
-    /// What the user is promised.
+    /// What the user is promised; `drawn_from` the device's source takes it back if that had a fixed seed.
     pub fn certificate(&self) -> Result<Certificate> {
         let certificate = Certificate::certified(Adjacency::ReplaceUserLabel, self.events()?, 0.0)?;
         Ok(certificate
@@ -175,7 +182,8 @@ pub(crate) mod tests {
                 let response = RandomizedResponse::new(levels, epsilon).unwrap();
                 let m = UBig::from(response.outcomes_of_other);
                 let keep = (UBig::ONE << 64) - UBig::from(levels - 1) * &m;
-                let e = exponential_from_below(epsilon);
+                let e = exponential_from_below(response.epsilon);
+                assert!(response.epsilon <= epsilon && response.epsilon > epsilon * (1.0 - 1e-9));
                 assert!(&keep << BITS <= &m * &e, "epsilon {epsilon}, {levels} levels: above its promise");
                 assert!(keep > m);
                 // One outcome less for the others would break it, but for the eight units of rounding.
@@ -263,6 +271,6 @@ pub(crate) mod tests {
             assert!(RandomizedResponse::new(2, epsilon).is_err());
         }
         let promised = response.certificate().unwrap().guarantee().unwrap();
-        assert!(promised.delta == 0.0 && (1.0..1.0 + 1e-12).contains(&promised.epsilon));
+        assert!(promised.delta == 0.0 && (1.0 - 1e-9..=1.0).contains(&promised.epsilon));
     }
 }

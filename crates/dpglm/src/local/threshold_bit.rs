@@ -20,7 +20,7 @@
 //!
 //! # How good
 //! The variance is at most `(high - low)^2 / (4 (1 - 2q)^2)`, that of the best one-bit reports with a secret threshold
-//! (Duchi, Jordan and Wainwright 2018), and below that of Laplace noise up to epsilon 2.2: 75 against 128 for labels in
+//! (Duchi, Jordan and Wainwright 2018), and below that of Laplace noise up to epsilon 2.3: 75 against 128 for labels in
 //! [-4, 4] at epsilon 1. Because the threshold is public, the server also knows where each bit looked.
 //!
 //! # The report
@@ -84,7 +84,7 @@ impl ThresholdBit {
         self.response.events()
     }
 
-    /// What the user is promised.
+    /// What the user is promised; `drawn_from` the device's source takes it back if that had a fixed seed.
     pub fn certificate(&self) -> Result<Certificate> {
         let certificate = Certificate::certified(Adjacency::ReplaceUserLabel, self.events()?, 0.0)?;
         let (low, high) = self.labels;
@@ -199,7 +199,7 @@ mod tests {
             }
             // The flip probability itself is checked in whole numbers with the randomized response.
             assert!(worst <= epsilon + 1e-12, "{worst} of {epsilon}");
-            assert!(worst > epsilon - 1e-12, "the pair at the two ends costs all of {epsilon}: {worst}");
+            assert!(worst > epsilon - 1e-9, "the pair at the two ends costs all of {epsilon}: {worst}");
         }
     }
 
