@@ -172,8 +172,8 @@ pub fn run(_: &Arguments, format: Format) -> Result<String, Failure> {
 mod tests {
     use super::*;
 
-    /// Building blocks, which the library has and the command has not.
-    const MECHANISMS: [&str; 16] = [
+    /// Building blocks and the local model, which the library has and this command has not.
+    const MECHANISMS: &[&str] = &[
         "gaussian",
         "laplace",
         "clipped-sum",
@@ -190,6 +190,11 @@ mod tests {
         "threshold-iht",
         "label-iht",
         "label-lasso",
+        "privunit",
+        "duchi",
+        "local-gaussian",
+        "local-iht",
+        "one-shot",
     ];
 
     #[test]

@@ -161,7 +161,7 @@ pub(crate) mod tests {
         let (mut sum, mut term) = (UBig::ZERO, UBig::ONE << BITS);
         for k in 1u32..2_000 {
             sum += &term;
-            term = (term * UBig::from(mantissa) >> exponent.unsigned_abs() as usize) / UBig::from(k);
+            term = ((term * UBig::from(mantissa)) >> exponent.unsigned_abs() as usize) / UBig::from(k);
         }
         sum
     }

@@ -41,6 +41,7 @@
 //! # References
 //! NL Algorithm 1.
 
+use super::threshold_bit::require_interval;
 use crate::accounting::calibrate;
 use crate::data::clipping::clip_l2;
 use crate::error::{Error, Result, require_nonzero};
@@ -206,14 +207,7 @@ impl Shape {
                 remedy: "a report holds p (p + 3) / 2 numbers; send products only, or fewer features",
             });
         }
-        if !(labels.0 < labels.1) {
-            return Err(Error::OutOfRange {
-                parameter: "label bounds",
-                range: "two finite numbers, the lower first",
-                value: format!("[{}, {}]", labels.0, labels.1),
-                remedy: "declare the public interval of the label",
-            });
-        }
+        require_interval(labels)?;
         let reach = middle_and_reach(labels).1;
         // Within these bounds no product overflows, and what underflows vanishes beside the margin for rounding.
         for (parameter, value) in [("radius", radius), ("half the label's range", reach), ("weight", weight)]
