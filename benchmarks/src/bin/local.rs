@@ -115,8 +115,8 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|a| a.parse::<u64>().ok());
-    let sparse_runs = arguments.next().flatten().unwrap_or(20);
-    let one_shot_runs = arguments.next().flatten().unwrap_or(40);
+    let sparse_runs = arguments.next().flatten().unwrap_or(20).max(1);
+    let one_shot_runs = arguments.next().flatten().unwrap_or(40).max(1);
 
     println!("randomizers, radius 1: mean square of an estimate (candidates a device computes)");
     println!("dimension  epsilon      Duchi   PrivUnit");
