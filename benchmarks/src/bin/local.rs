@@ -11,6 +11,7 @@ use dpglm::local::{Imitation, Kind, LocalIht, OneShotGlm, Randomizer};
 use dpglm::noise::RandomSource;
 use dpglm_benchmarks::{Generator, uniform};
 use rand_core::{Rng, SeedableRng};
+use std::time::Instant;
 
 /// Entries of random sign.
 fn signs(rng: &mut Generator, count: usize) -> Vec<i8> {
@@ -114,8 +115,8 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|a| a.parse::<u64>().ok());
-    let sparse_runs = arguments.next().flatten().unwrap_or(20);
-    let one_shot_runs = arguments.next().flatten().unwrap_or(40);
+    let sparse_runs = arguments.next().flatten().unwrap_or(20).max(1);
+    let one_shot_runs = arguments.next().flatten().unwrap_or(40).max(1);
 
     println!("randomizers, radius 1: mean square of an estimate (candidates a device computes)");
     println!("dimension  epsilon      Duchi   PrivUnit");
@@ -133,8 +134,23 @@ fn main() {
         }
     }
 
+    println!("epsilon 2: microseconds for a report by PrivUnit (device) and for its estimate (server)");
+    for p in [10, 50, 500] {
+        let randomizer = Randomizer::new(Kind::PrivUnit, p, 1.0, 2.0).expect("valid");
+        let rng = &mut RandomSource::insecure_seeded(1);
+        let (vector, mut sum) = (vec![0.01; p], vec![0.0; p]);
+        let start = Instant::now();
+        let reports: Vec<_> = (0..200).map(|_| randomizer.randomize(&vector, rng).expect("report")).collect();
+        let device = start.elapsed().as_secs_f64() * 1e6 / 200.0;
+        let start = Instant::now();
+        reports.iter().for_each(|report| randomizer.estimate(report, &mut sum).expect("estimate"));
+        println!("{p:9}  {device:9.1}  {:9.2}", start.elapsed().as_secs_f64() * 1e6 / 200.0);
+    }
+
     println!("sparse study, p 50, s 5, epsilon 2: mean relative l2 error (s.e.) over {sparse_runs} runs");
-    println!("      n   private          noiseless  Duchi            goal   one run, imitated / real reports");
+    println!(
+        "      n   private          noiseless  Duchi            goal   one run, imitated / real reports"
+    );
     for (n, goal) in [(10_000, ".45"), (40_000, ".10"), (160_000, ".06")] {
         let runs: Vec<[f64; 4]> = (0..sparse_runs).map(|seed| sparse(n, seed, seed == 0)).collect();
         let column = |j: usize| mean_and_error(&runs.iter().map(|r| r[j]).collect::<Vec<_>>());
@@ -146,7 +162,9 @@ fn main() {
         );
     }
 
-    println!("one-shot logistic study, n 290,000, p 10: median squared relative l-infinity error, {one_shot_runs} runs");
+    println!(
+        "one-shot logistic study, n 290,000, p 10: median squared relative l-infinity error, {one_shot_runs} runs"
+    );
     let epsilons = [10.0, 5.0, 3.0, 2.0];
     let runs: Vec<Vec<f64>> = (0..one_shot_runs).map(|seed| one_shot(seed, &epsilons)).collect();
     for (j, (name, goal)) in [
@@ -162,7 +180,8 @@ fn main() {
         let mut column: Vec<f64> = runs.iter().map(|r| r[j]).collect();
         column.sort_by(f64::total_cmp);
         let half = column.len() / 2;
-        let median = if column.len() % 2 == 0 { 0.5 * (column[half - 1] + column[half]) } else { column[half] };
+        let median =
+            if column.len() % 2 == 0 { 0.5 * (column[half - 1] + column[half]) } else { column[half] };
         println!("{name:12}  {median:.4}   {goal}");
     }
 }

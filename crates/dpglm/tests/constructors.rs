@@ -9,7 +9,9 @@ use dpglm::central::{Glm, Iht, LinearStatistics, Multinomial, PrivateMean, Trans
 use dpglm::comparators::{FrankWolfe, JohnsonLindenstrauss, KarwaVadhan, TwoStage};
 use dpglm::data::Design;
 use dpglm::families::{Family, MonotoneLink};
-use dpglm::local::{JointStatistics, LabelNoise, RandomizedResponse, ThresholdBit};
+use dpglm::local::{
+    JointStatistics, Kind, LabelNoise, LocalIht, OneShotGlm, RandomizedResponse, Randomizer, ThresholdBit,
+};
 use dpglm::mechanisms::{
     Candidates, ClippedSum, ExponentialMechanism, GaussianVector, GumbelTop, LaplacePeeling, LaplaceVector,
     PrivateQuantile,
@@ -120,6 +122,13 @@ proptest! {
         prop_assert!(JohnsonLindenstrauss::linear((a, b), c).and_then(|m| m.projected_rows(s as u64)).is_err() || (a < b && s > 0));
         prop_assert!(KarwaVadhan::new(vec![(a, b)], (c, d)).is_err() || (a < b && c < d));
         prop_assert!(Iht::new(s).and_then(|m| m.step(a)).is_err() || (s > 0 && a > 0.0));
+    }
+
+    #[test]
+    fn local_models_are_refused_or_made(a in number(), b in number(), c in number(), s in size()) {
+        check(Randomizer::new(Kind::Duchi, s, a, b).and_then(|m| m.events()).ok())?;
+        prop_assert!(LocalIht::new(Family::Gaussian, (a, b), c, s).and_then(|m| m.feature_square(a)).is_err() || (a < b && c > 0.0 && s > 0));
+        prop_assert!(OneShotGlm::new(Family::Poisson, (a, b), c).and_then(|m| m.feature_means(vec![a])).is_err() || (a < b && c > 0.0));
     }
 
     #[test]

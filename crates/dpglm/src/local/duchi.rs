@@ -3,10 +3,10 @@
 //! # Algorithm
 //! Device, for a vector `x` of l2 norm at most `r`:
 //!
-//! 1. Draw a seed, uniform and independent of `x`. It generates one direction `u` ([`super::directions`]).
+//! 1. Draw a seed, uniform and independent of `x`. It generates one direction `u` (`local::directions`).
 //! 2. Replace `x` by `r x / |x|` with probability `1/2 + |x| / 2r`, else by its negative.
 //! 3. Report the seed and whether `<u, x> >= 0`; tell the truth with probability `e^eps / (1 + e^eps)`, rounded to the
-//!    private side ([`super::weights`]).
+//!    private side (`local::weights`).
 //!
 //! Server: `r c u` or its negative, with the constant that makes the expectation `x`:
 //! `c = (e^eps + 1) / (e^eps - 1) * sqrt(pi) Gamma((p + 1) / 2) / Gamma(p / 2)`.

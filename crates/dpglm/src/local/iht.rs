@@ -316,9 +316,17 @@ mod tests {
             .chunks_exact(12)
             .map(|row| {
                 let mean = family.mean(row.iter().zip(&truth).map(|(x, b)| x * b).sum());
-                let uniform = rng.next_u32() as f64 * 2f64.powi(-32);
+                let mut uniform = f64::from(rng.next_u32()) * 2f64.powi(-32);
                 match family {
                     Family::Logistic => f64::from(u8::from(uniform < mean)),
+                    Family::Poisson => {
+                        let (mut count, mut mass) = (0.0, (-mean).exp());
+                        while uniform > mass && count < 50.0 {
+                            (uniform, count) = (uniform - mass, count + 1.0);
+                            mass *= mean / count;
+                        }
+                        count
+                    }
                     _ => mean + 0.1 * (uniform - 0.5),
                 }
             })
@@ -339,6 +347,7 @@ mod tests {
             (Family::Gaussian, (-2.0, 2.0), 4_000, 0.4),
             (Family::Logistic, (0.0, 1.0), 12_000, 0.7),
             (Family::Monotone(link), (-14.0, 16.0), 6_000, 0.4),
+            (Family::Poisson, (0.0, 15.0), 20_000, 0.7),
         ];
         let rng = &mut RandomSource::insecure_seeded(seed("every_family_is_fitted_from_reports"));
         for (family, interval, n, limit) in cases {

@@ -4,15 +4,15 @@
 //! Device, for a vector `x` of l2 norm at most `r` in dimension `p`:
 //!
 //! 1. Draw a seed, uniform and independent of `x`. It generates K directions in dimension `p + 1`, public to whoever
-//!    sees the seed ([`super::directions`]).
+//!    sees the seed (`local::directions`).
 //! 2. Lift the vector to the sphere: `z = (x / r, sqrt(1 - |x / r|^2))`.
 //! 3. Order the candidates by their inner product with `z`, equal ones by their number. The first m are the cap.
 //! 4. Report the seed and one candidate: each of the cap with weight `inside`, each other with weight `outside`
-//!    ([`super::weights`]).
+//!    (`local::weights`).
 //!
 //! Server: the first `p` coordinates of the reported direction, times `r / gain`, where
 //! `gain = E[<u, z>] = top (likely - (1 - likely) m / (K - m))`, `top` the expected mean of the m largest of K coordinates
-//! ([`super::sphere`]) and `likely` the probability of the cap. The law of the candidates does not change under
+//! (`local::sphere`) and `likely` the probability of the cap. The law of the candidates does not change under
 //! rotations, so the estimate's expectation is `x`.
 //!
 //! # Guarantee

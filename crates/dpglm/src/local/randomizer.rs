@@ -269,7 +269,7 @@ mod tests {
     /// radius / gain of zero. A gain that is wrong by a tenth is caught.
     #[test]
     fn estimates_are_unbiased() {
-        const N: usize = 60_000;
+        const N: usize = 30_000;
         for (kind, p, epsilon, length) in [
             (Kind::PrivUnit, 1, 2.0, 3.0),
             (Kind::PrivUnit, 3, 3.0, 3.0),
@@ -337,6 +337,26 @@ mod tests {
             [(0, 1.0, 1.0), (2, 0.0, 1.0), (2, f64::NAN, 1.0), (2, 1.0, 0.0), (2, 1.0, 33.0)]
         {
             assert!(Randomizer::new(Kind::PrivUnit, p, radius, epsilon).is_err());
+        }
+    }
+
+    #[test]
+    fn extreme_parameters_have_sound_numbers() {
+        for p in [1, 2, 1_000, 1 << 16] {
+            for epsilon in [1e-6, 0.01, 12.0, 32.0] {
+                for kind in [Kind::PrivUnit, Kind::Duchi] {
+                    let randomizer = Randomizer::new(kind, p, 1e-90, epsilon).unwrap();
+                    let (inside, outside) = randomizer.outcome_weights();
+                    assert!(inside >= outside && (inside as f64 / outside as f64).ln() <= epsilon);
+                    let gain = randomizer.gain();
+                    assert!(gain > 0.0 && gain <= 1.0, "{kind:?} {p} {epsilon}: {gain}");
+                    if kind == Kind::PrivUnit {
+                        let limit = continuous_gain(p + 1, epsilon);
+                        assert!(gain <= limit * (1.0 + 1e-6), "{p} {epsilon}: {gain} {limit}");
+                    }
+                    assert!(randomizer.cap() < randomizer.candidates().max(2));
+                }
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The report that leaves a user's device.
 //!
-//! A report names a direction: the seed from which public directions are generated ([`super::directions`]) and a small
+//! A report names a direction: the seed from which public directions are generated (`local::directions`) and a small
 //! number that says which of them, or which side, was chosen. It is 22 bytes long, whatever the dimension is:
 //!
 //! | bytes | meaning |

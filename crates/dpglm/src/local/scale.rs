@@ -9,7 +9,8 @@
 //! 2. Bisect the first one. It is the root that continues `1 / slope(0)`, the exact one for predictors near zero.
 //!
 //! No derivative is used and nothing is iterated without a bracket. When there is no change of sign, there is no root on
-//! the grid's range, which is said, and no number is returned.
+//! the grid's range (or two within one step of it, a factor of 1.12, where the model is about to have none), which is said, and no
+//! number is returned.
 //!
 //! # Differs from the paper
 //! NL runs Newton's method, which diverges in a quarter of the paper's own runs, and does not say what happens without a root.
