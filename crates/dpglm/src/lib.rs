@@ -52,6 +52,7 @@ pub mod data;
 pub mod error;
 pub mod families;
 pub mod kernels;
+pub mod local;
 pub mod mechanisms;
 pub mod noise;
 mod parallel;

@@ -4,7 +4,9 @@
 //! the honest mechanism must stay within its claim, and every weakened twin must be caught.
 
 mod estimators;
+mod labels;
 mod mechanisms;
+mod reports;
 mod sparse;
 
 use crate::error::Result;
@@ -223,6 +225,97 @@ pub fn entries() -> &'static [Entry] {
             guarantee: "selections and one Gaussian, every data set",
             reference: "Karwa and Vadhan 2018",
             audit: sparse::karwa_vadhan,
+        },
+        Entry {
+            name: "randomized-response",
+            summary: "a user's label from a public list, kept or replaced by another",
+            guarantee: "pure, one user's label, every label",
+            reference: "Warner 1965",
+            audit: labels::randomized_response,
+        },
+        Entry {
+            name: "threshold-bit",
+            summary: "whether a user's label is above a random public threshold, by randomized response",
+            guarantee: "pure, one user's label, every label",
+            reference: "after Duchi, Jordan and Wainwright 2018",
+            audit: labels::threshold_bit,
+        },
+        Entry {
+            name: "label-laplace",
+            summary: "a user's label with Laplace noise",
+            guarantee: "pure, one user's label, every label",
+            reference: "Dwork, McSherry, Nissim and Smith 2006",
+            audit: labels::label_laplace,
+        },
+        Entry {
+            name: "label-gaussian",
+            summary: "a user's label with Gaussian noise",
+            guarantee: "one Gaussian, one user's label, every label",
+            reference: "WX Algorithm 2, corrected",
+            audit: labels::label_gaussian,
+        },
+        Entry {
+            name: "joint-statistics",
+            summary: "a user's second moments and feature-label products in one release",
+            guarantee: "one Gaussian, one user's record, every record",
+            reference: "NL Algorithm 1, joint",
+            audit: labels::joint_statistics,
+        },
+        Entry {
+            name: "threshold-iht",
+            summary: "sparse regression from threshold bits and public features",
+            guarantee: "pure, one user's label, every label",
+            reference: "after WX Algorithm 2; the default for private labels",
+            audit: labels::threshold_iht,
+        },
+        Entry {
+            name: "label-iht",
+            summary: "sparse regression from noisy labels and public features",
+            guarantee: "that of the labels' noise, one user's label, every label",
+            reference: "WX Algorithms 2 and 5, corrected",
+            audit: labels::label_iht,
+        },
+        Entry {
+            name: "label-lasso",
+            summary: "the Lasso on noisy labels and public features",
+            guarantee: "that of the labels' noise, one user's label, every label",
+            reference: "WX section VI",
+            audit: labels::label_lasso,
+        },
+        Entry {
+            name: "privunit",
+            summary: "a user's vector by one of many public directions, more often one near it",
+            guarantee: "pure, per report, every vector, exact probabilities",
+            reference: "Bhowmick et al. 2018; Ye and Barg 2018",
+            audit: reports::privunit,
+        },
+        Entry {
+            name: "duchi",
+            summary: "a user's vector by its side of a public direction",
+            guarantee: "pure, per report, every vector, exact probabilities",
+            reference: "WX Algorithm 1; Duchi, Jordan and Wainwright 2018",
+            audit: reports::duchi,
+        },
+        Entry {
+            name: "local-gaussian",
+            summary: "a user's vector with Gaussian noise",
+            guarantee: "Gaussian(2 radius / sigma) per report, every vector",
+            reference: "Balle and Wang 2018",
+            audit: reports::local_gaussian,
+        },
+        Entry {
+            name: "local-iht",
+            summary: "sparse regression in rounds of randomized gradients, each user answering once",
+            guarantee: "pure, per user, every record",
+            reference: "WX Algorithms 1 and 4, corrected",
+            audit: reports::local_iht,
+        },
+        Entry {
+            name: "one-shot",
+            summary: "a generalized linear model from one report a user and public features",
+            guarantee: "pure, per user, every record",
+            reference: "NL Algorithm 1, corrected",
+            audit: reports::one_shot,
         },
     ]
 }

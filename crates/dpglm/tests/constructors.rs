@@ -9,10 +9,14 @@ use dpglm::central::{Glm, Iht, LinearStatistics, Multinomial, PrivateMean, Trans
 use dpglm::comparators::{FrankWolfe, JohnsonLindenstrauss, KarwaVadhan, TwoStage};
 use dpglm::data::Design;
 use dpglm::families::{Family, MonotoneLink};
+use dpglm::local::{
+    JointStatistics, Kind, LabelNoise, LocalIht, OneShotGlm, RandomizedResponse, Randomizer, ThresholdBit,
+};
 use dpglm::mechanisms::{
     Candidates, ClippedSum, ExponentialMechanism, GaussianVector, GumbelTop, LaplacePeeling, LaplaceVector,
     PrivateQuantile,
 };
+use dpglm::noise::RandomSource;
 use dpglm::privacy::{Adjacency, Certificate, Event, Noise};
 use proptest::prelude::*;
 
@@ -80,6 +84,19 @@ proptest! {
     }
 
     #[test]
+    fn label_mechanisms_are_refused_or_sound(a in number(), b in number(), c in number(), d in number(), k in any::<u32>(), s in size()) {
+        check(RandomizedResponse::new(k, a).ok().and_then(|m| m.events().ok()))?;
+        check(LabelNoise::laplace((a, b), c).ok().map(|m| m.events()))?;
+        check(JointStatistics::new(s.min(9), a, (b, c), d, a).ok().map(|m| m.events()))?;
+        if let Ok(bit) = ThresholdBit::new((a, b), c) {
+            check(bit.events().ok())?;
+            prop_assert!(bit.flip() > 0.0 && bit.flip() < 0.5);
+            let report = bit.randomize(d, &mut RandomSource::insecure_seeded(u64::from(k)));
+            prop_assert!(bit.value(&report).is_finite() && (a..=b).contains(&bit.threshold(&report)));
+        }
+    }
+
+    #[test]
     fn models_are_refused_or_made(a in number(), b in number(), c in number(), k in any::<u16>()) {
         for family in [Family::Gaussian, Family::Logistic, Family::Poisson] {
             let made = Glm::new(family, (a, b)).and_then(|m| m.ridge(c)).and_then(|m| m.radius(a)).and_then(|m| m.intervals(c));
@@ -105,6 +122,13 @@ proptest! {
         prop_assert!(JohnsonLindenstrauss::linear((a, b), c).and_then(|m| m.projected_rows(s as u64)).is_err() || (a < b && s > 0));
         prop_assert!(KarwaVadhan::new(vec![(a, b)], (c, d)).is_err() || (a < b && c < d));
         prop_assert!(Iht::new(s).and_then(|m| m.step(a)).is_err() || (s > 0 && a > 0.0));
+    }
+
+    #[test]
+    fn local_models_are_refused_or_made(a in number(), b in number(), c in number(), s in size()) {
+        check(Randomizer::new(Kind::Duchi, s, a, b).and_then(|m| m.events()).ok())?;
+        prop_assert!(LocalIht::new(Family::Gaussian, (a, b), c, s).and_then(|m| m.feature_square(a)).is_err() || (a < b && c > 0.0 && s > 0));
+        prop_assert!(OneShotGlm::new(Family::Poisson, (a, b), c).and_then(|m| m.feature_means(vec![a])).is_err() || (a < b && c > 0.0));
     }
 
     #[test]

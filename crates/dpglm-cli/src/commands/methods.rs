@@ -172,8 +172,8 @@ pub fn run(_: &Arguments, format: Format) -> Result<String, Failure> {
 mod tests {
     use super::*;
 
-    /// Building blocks, which the library has and the command has not.
-    const MECHANISMS: [&str; 8] = [
+    /// Building blocks and the local model, which the library has and this command has not.
+    const MECHANISMS: &[&str] = &[
         "gaussian",
         "laplace",
         "clipped-sum",
@@ -182,6 +182,19 @@ mod tests {
         "quantile-unbounded",
         "peeling",
         "gumbel-top",
+        "randomized-response",
+        "threshold-bit",
+        "label-laplace",
+        "label-gaussian",
+        "joint-statistics",
+        "threshold-iht",
+        "label-iht",
+        "label-lasso",
+        "privunit",
+        "duchi",
+        "local-gaussian",
+        "local-iht",
+        "one-shot",
     ];
 
     #[test]
