@@ -32,7 +32,7 @@ pub struct Columns {
     pub columns: Option<usize>,
     /// The two list columns that hold the sparse rows of a Parquet file: the columns that are not zero, from 0 and ascending,
     /// and their values [default: indices,values]
-    #[arg(long, value_name = "INDICES,VALUES", value_parser = lists, help_heading = "Data")]
+    #[arg(long, value_name = "NAMES", value_parser = lists, help_heading = "Data")]
     #[arg(conflicts_with = "schema")]
     pub sparse_columns: Option<Lists>,
 }

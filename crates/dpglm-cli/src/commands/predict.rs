@@ -29,7 +29,7 @@ pub struct Arguments {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The two list columns that hold the sparse rows of a Parquet file [default: indices,values]
-    #[arg(long, value_name = "INDICES,VALUES", value_parser = lists)]
+    #[arg(long, value_name = "NAMES", value_parser = lists)]
     sparse_columns: Option<Lists>,
     /// Write the predictions to a CSV file [default: print them]
     #[arg(long, short, value_name = "FILE")]

@@ -215,7 +215,7 @@ fn sparse_rows_in_lists_of_parquet() {
     let table = read_wide(&file.path, &wide, &OPTIONS).unwrap();
     let found = entries(&table);
     for i in [1, 2, 4_097, 8_999, 9_000] {
-        let mut row = vec![0.0; 9];
+        let mut row = [0.0; 9];
         (0..i % 3)
             .for_each(|k| row[if k == 0 { i % 7 } else { 7 + i % 2 }] = if k == 0 { 1.0 } else { -1.0 });
         assert_eq!((&found[9 * i..9 * i + 9], table.response[i]), (&row[..], (i % 2) as f64));

@@ -82,6 +82,10 @@ impl<I: Index, V: Values> Kernel for Fused<'_, I, V> {
             residual(start, &predictors[..used], &mut residuals[..used]);
             for (k, sums) in I::tables_mut(&mut piece.sums, columns).enumerate() {
                 for (row, r) in (start..end).zip(residuals.chunks_exact(outputs)) {
+                    // Memory rests while rows are added: the next block's are asked for.
+                    if k == 0 {
+                        rows.prefetch(lanes, row + Csr::BLOCK);
+                    }
                     let (indices, values) = rows.row(row);
                     add_row(lanes, indices, values, r[k], sums);
                 }

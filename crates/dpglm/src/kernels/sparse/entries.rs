@@ -1,7 +1,7 @@
 //! The entries of sparse rows, whatever their type.
 
 use crate::data::csr::{self, Csr, Indices};
-use crate::kernels::lanes::{Entry, Lanes};
+use crate::kernels::lanes::{Entry, Lanes, Line};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -18,6 +18,8 @@ pub(super) trait Values: Copy + Send + Sync {
     fn each(self) -> impl Iterator<Item = f64>;
     /// Four after four, and those left.
     fn fours(self) -> (impl Iterator<Item = [f64; STEP]>, Self);
+    /// Asks for them to be fetched.
+    fn prefetch<L: Lanes>(self, lanes: L);
 }
 
 impl<T: Entry> Values for &[T] {
@@ -37,6 +39,10 @@ impl<T: Entry> Values for &[T] {
     fn fours(self) -> (impl Iterator<Item = [f64; STEP]>, Self) {
         let (fours, rest) = self.as_chunks::<STEP>();
         (fours.iter().map(|x| x.map(T::widen)), rest)
+    }
+    #[inline(always)]
+    fn prefetch<L: Lanes>(self, lanes: L) {
+        fetch(lanes, self);
     }
 }
 
@@ -60,6 +66,16 @@ impl Values for Ones {
     #[inline(always)]
     fn fours(self) -> (impl Iterator<Item = [f64; STEP]>, Self) {
         (std::iter::repeat([1.0; STEP]), self)
+    }
+    #[inline(always)]
+    fn prefetch<L: Lanes>(self, _: L) {}
+}
+
+/// Asks for every line of the cache that these stand in.
+#[inline(always)]
+fn fetch<T, L: Lanes>(lanes: L, stored: &[T]) {
+    for line in stored.chunks(size_of::<Line>() / size_of::<T>()) {
+        lanes.prefetch(&line[0]);
     }
 }
 
@@ -141,6 +157,17 @@ impl<'a, I: Index, V: Values> Rows<'a, I, V> {
         (&self.indices[range.clone()], self.values.part(range))
     }
 
+    /// Asks for a row to be fetched, if there is such a row.
+    #[inline(always)]
+    pub fn prefetch<L: Lanes>(self, lanes: L, row: usize) {
+        if row < self.rows() {
+            let (indices, values) = self.row(row);
+            fetch(lanes, indices);
+            values.prefetch(lanes);
+        }
+    }
+
+    #[inline(always)]
     pub fn rows(self) -> usize {
         self.offsets.len() - 1
     }
