@@ -1,6 +1,7 @@
 //! Which means a command takes, and by which method.
 
 use crate::failure::Failure;
+use crate::table::Known;
 use clap::ValueEnum;
 use dpglm::central::{MeanFit, Privacy, PrivateMean, SparseMean};
 use dpglm::comparators::KarwaVadhan;
@@ -55,6 +56,20 @@ impl Means {
         }
     }
 
+    /// Refuses bounds that a sparse mean cannot have, before any table is opened.
+    pub fn require_zero(&self, known: &Known) -> Result<(), Failure> {
+        match (self.sparsity, known) {
+            (None, _) => Ok(()),
+            (Some(_), Known::Schema(schema)) => schema.encoded()?.0.iter().try_for_each(|c| {
+                let user = |stored: f64| c.scaling.center + c.scaling.half_width * stored;
+                require_zero_within(&format!("`{}`", c.name), user(c.scaling.lower), user(c.scaling.upper))
+            }),
+            (Some(_), Known::Wide(wide)) => {
+                require_zero_within("--feature-bounds", wide.bounds.feature.0, wide.bounds.feature.1)
+            }
+        }
+    }
+
     /// The estimator of these columns as they are stored.
     pub fn estimator(&self, columns: &[EncodedColumn]) -> Result<Estimator, Failure> {
         let ranges = columns.iter().map(|c| (c.scaling.lower, c.scaling.upper)).collect();
@@ -63,7 +78,6 @@ impl Means {
                 Estimator::KarwaVadhan(KarwaVadhan::new(ranges, self.stored_deviations(columns))?)
             }
             (_, Some(sparsity), level) => {
-                require_zero_within(columns)?;
                 let model = SparseMean::new(ranges, sparsity)?;
                 Estimator::Sparse(match level {
                     Some(level) => model.intervals(level)?,
@@ -95,18 +109,14 @@ impl Means {
 }
 
 /// Most means are taken to be zero: zero must be possible.
-fn require_zero_within(columns: &[EncodedColumn]) -> Result<(), Failure> {
-    let user = |c: &EncodedColumn, stored: f64| c.scaling.center + c.scaling.half_width * stored;
-    match columns.iter().find(|c| !(c.scaling.lower <= 0.0 && c.scaling.upper >= 0.0)) {
-        None => Ok(()),
-        Some(c) => Err(Failure::Usage(format!(
-            "--sparsity takes most means to be 0, but the bounds [{}, {}] of `{}` do not hold 0: measure the columns from \
-             where most of them have their mean, or leave out --sparsity",
-            user(c, c.scaling.lower),
-            user(c, c.scaling.upper),
-            c.name
-        ))),
+fn require_zero_within(what: &str, low: f64, high: f64) -> Result<(), Failure> {
+    if low <= 0.0 && high >= 0.0 {
+        return Ok(());
     }
+    Err(Failure::Usage(format!(
+        "--sparsity takes most means to be 0, but the bounds [{low}, {high}] of {what} do not hold 0: measure the columns \
+         from where most of them have their mean, or leave out --sparsity"
+    )))
 }
 
 impl Estimator {

@@ -26,10 +26,20 @@ pub struct Columns {
     /// Precision of the stored features; f32 takes half the memory [default: f64, or that of a .npy file]
     #[arg(long, value_enum, value_name = "TYPE", help_heading = "Data")]
     pub precision: Option<Storage>,
-    /// The number of columns of a LIBSVM file, or of a dry run without a file
+    /// The number of columns of a LIBSVM file or of lists in a Parquet file, which do not say it, or of a dry run without a
+    /// file. Entries beyond it are left out
     #[arg(long, value_name = "D", help_heading = "Data")]
     pub columns: Option<usize>,
+    /// The two list columns that hold the sparse rows of a Parquet file: the columns that are not zero, from 0 and ascending,
+    /// and their values [default: indices,values]
+    #[arg(long, value_name = "NAMES", value_parser = lists, help_heading = "Data")]
+    #[arg(conflicts_with = "schema")]
+    pub sparse_columns: Option<Lists>,
 }
+
+/// The names of the two lists of sparse rows.
+#[derive(Clone)]
+pub struct Lists(pub [String; 2]);
 
 /// How features are stored.
 #[derive(Clone, Copy, ValueEnum)]
@@ -53,7 +63,11 @@ impl Columns {
             (Some(path), _) => Ok(Known::Schema(Schema::load(path)?)),
             (None, Some((low, high))) => {
                 Bounds::new("--feature-bounds", low, high)?;
-                Ok(Known::Wide(Wide { features: self.columns, ..Wide::new(low, high) }))
+                let mut wide = Wide { features: self.columns, ..Wide::new(low, high) };
+                if let Some(Lists(names)) = &self.sparse_columns {
+                    wide.lists.clone_from(names);
+                }
+                Ok(Known::Wide(wide))
             }
             (None, None) => Err(Failure::Usage(
                 "public bounds are needed and have no default: give --schema FILE, or --feature-bounds=LOW,HIGH for a \
@@ -188,6 +202,16 @@ impl Known {
                 Ok(wide.schema(path, &names)?)
             }
         }
+    }
+}
+
+/// Two names.
+pub fn lists(text: &str) -> Result<Lists, String> {
+    match text.split_once(',').map(|(indices, values)| (indices.trim(), values.trim())) {
+        Some((indices, values)) if !indices.is_empty() && !values.is_empty() && indices != values => {
+            Ok(Lists([indices.to_owned(), values.to_owned()]))
+        }
+        _ => Err("two different names are needed: write them like indices,values".into()),
     }
 }
 

@@ -106,6 +106,8 @@ pub struct Touched {
     pub out_of_bounds: u64,
     /// Not a declared level.
     pub undeclared: u64,
+    /// Entries of sparse rows in columns beyond the declared number.
+    pub left_out: u64,
 }
 
 /// What the public rule did, column by column, for the curator only.
@@ -181,12 +183,13 @@ impl fmt::Debug for CuratorNotes {
 impl fmt::Display for CuratorNotes {
     /// One line for each column that the rule changed; empty if there is none.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let touched = self.0.iter().filter(|t| t.missing + t.out_of_bounds + t.undeclared > 0);
+        let touched = self.0.iter().filter(|t| t.missing + t.out_of_bounds + t.undeclared + t.left_out > 0);
         for (i, t) in touched.enumerate() {
             let parts: Vec<String> = [
                 (t.missing, "missing or not a number"),
                 (t.out_of_bounds, "outside the bounds"),
                 (t.undeclared, "not a declared level"),
+                (t.left_out, "left out: beyond the declared number of columns"),
             ]
             .iter()
             .filter(|(count, _)| *count > 0)

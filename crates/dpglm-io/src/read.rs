@@ -3,7 +3,8 @@
 //! The format is told by the file's first bytes (Parquet, NumPy, SciPy) or its name (LIBSVM, otherwise delimited text);
 //! compression of text files by their first bytes.
 //!
-//! LIBSVM and SciPy files leave zeros out. Their features are divided by the largest magnitude that the bounds allow and
+//! LIBSVM and SciPy files, and Parquet files with two list columns (`indices` from 0 and `values`), leave zeros out. Their
+//! features are divided by the largest magnitude that the bounds allow and
 //! not centred, and stored sparsely, however many there are: the format decides, not the private rows.
 
 mod compressed;
@@ -171,6 +172,9 @@ pub fn read_wide(path: &Path, wide: &Wide, options: &ReadOptions) -> Result<Enco
             table.read_into(&mut builder)?;
             builder.finish()?
         }
+        Format::Parquet if parquet::has_lists(path)? => {
+            parquet::lists::Table::open(path, &wide.lists)?.read(wide, options)?
+        }
         Format::Parquet => {
             let table = parquet::Table::open(path)?;
             let schema = wide.schema(path, table.names())?;
@@ -280,7 +284,8 @@ pub struct Shape {
     pub columns: Option<Vec<String>>,
 }
 
-/// Reads a file's header: a text file's first line, a NumPy header, a Parquet footer. LIBSVM files have none.
+/// Reads a file's header: a text file's first line, a NumPy header, a Parquet footer. LIBSVM files have none, and lists
+/// of a Parquet file do not say how many columns they stand for.
 pub fn shape(path: &Path, schema: Option<&Schema>, options: &ReadOptions) -> Result<Shape> {
     match format_of(path, options)? {
         Format::Csv => {
@@ -295,6 +300,9 @@ pub fn shape(path: &Path, schema: Option<&Schema>, options: &ReadOptions) -> Res
         Format::Npy => {
             let array = npy::Array::open(path)?;
             Ok(Shape { rows: Some(array.rows() as u64), columns: Some(unnamed(array.columns())) })
+        }
+        Format::Parquet if parquet::has_lists(path)? => {
+            Ok(Shape { rows: Some(parquet::rows(path)?), columns: None })
         }
         Format::Parquet => {
             let table = parquet::Table::open(path)?;

@@ -10,6 +10,9 @@ use crate::schema::Schema;
 use crate::schema::raw::{RawColumn, RawKind, RawLevel, RawSchema, Scalar};
 use crate::schema::{Missing, Undeclared};
 
+/// A table wider than this is a mistake in the number of columns.
+const WIDEST: usize = 1 << 22;
+
 /// Public bounds for a whole file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WideBounds {
@@ -41,15 +44,18 @@ pub struct Wide {
     pub bounds: WideBounds,
     /// Where the response is.
     pub response: Response,
-    /// How features are scaled. Files that leave zeros out (LIBSVM, SciPy) are never centred: their features are divided
+    /// How features are scaled. Files that leave zeros out (LIBSVM, SciPy, lists of Parquet) are never centred: their features are divided
     /// by the largest magnitude that the bounds allow.
     pub scale: Scale,
     /// What a missing cell does to its row.
     pub missing: Missing,
     /// True if the model has an intercept.
     pub intercept: bool,
-    /// The number of columns of a LIBSVM file; if not given it is read off the file and so taken to be public.
+    /// The number of columns of a file that does not say it: LIBSVM, and sparse rows in the lists of a Parquet file. Such
+    /// a file is refused without it, because the largest index is one private row's to set.
     pub features: Option<usize>,
+    /// The names of the two lists that hold the sparse rows of a Parquet file: the columns from 0, and their values.
+    pub lists: [String; 2],
 }
 
 impl Wide {
@@ -62,6 +68,7 @@ impl Wide {
             missing: Missing::default(),
             intercept: true,
             features: None,
+            lists: ["indices".to_owned(), "values".to_owned()],
         }
     }
 
@@ -99,6 +106,34 @@ impl Wide {
             )),
             _ => Ok(()),
         }
+    }
+
+    /// With sparse rows of so many columns.
+    pub fn with_features(mut self, features: usize) -> Self {
+        self.features = Some(features);
+        self
+    }
+
+    /// The number of columns of a file that does not say it itself.
+    pub(crate) fn declared_features(&self, path: &Path) -> Result<usize> {
+        let Some(features) = self.features else {
+            return Err(Error::file(
+                path,
+                Place::Whole,
+                "the number of columns must be given: the file does not say it, and its largest index would let one \
+                 private row set it",
+                "give the number that public knowledge allows (--columns D); entries beyond it are left out",
+            ));
+        };
+        if features > WIDEST {
+            return Err(Error::file(
+                path,
+                Place::Whole,
+                format!("{features} columns are too many (at most {WIDEST})"),
+                "renumber the columns that occur, or hash them to fewer",
+            ));
+        }
+        Ok(features)
     }
 
     /// The schema that a file with columns of these names has; `path` is named in a message only.

@@ -38,8 +38,8 @@
 //! gamma_M^2)`, times `1 + u`, plus `u`, is still below the same bound: `D + 2` roundings exceed `(D + 2) u` by less
 //! than `(D + 3)^2 u^2 < (M u)^2`, because `M >= 200`.
 //!
-//! *Sparse rows.* A column's products are rounded and added to a plain sum, the first to zero, of at most 45 terms: at
-//! most `D` roundings. The sum joins `(high, low)` by TwoSum, and a second TwoSum makes `high` the double nearest to the
+//! *Sparse rows.* A column's products are added to a plain sum, the first to zero, of at most 45 terms, each fused with
+//! its addition or rounded before it: at most `D` roundings. The sum joins `(high, low)` by TwoSum, and a second TwoSum makes `high` the double nearest to the
 //! total, so that `low`, and what the first TwoSum lost, are at most about `u` times the sum of absolute values. Adding
 //! those rounds twice, by at most `4 u^2` times it; at most `rows` sums and 16 pieces join. `4 (rows + 16) u^2` is below the
 //! `(M u)^2` to spare above for every number of rows, because `(R / 256 + 200)^2 > 4 (R + 16)` has no real zero.

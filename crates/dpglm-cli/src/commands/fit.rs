@@ -27,7 +27,7 @@ pub use notes::warn_of_few_rows;
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
-    /// The table: CSV (also .gz, .xz, .bz2), Parquet, NumPy .npy or LIBSVM
+    /// The table: CSV (also .gz, .xz, .bz2), Parquet, NumPy .npy, SciPy .npz or LIBSVM
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// The same as FILE, for a numeric file of features alone

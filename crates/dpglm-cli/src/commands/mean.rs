@@ -20,7 +20,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
-    /// The table: CSV (also .gz, .xz, .bz2), Parquet, NumPy .npy or LIBSVM
+    /// The table: CSV (also .gz, .xz, .bz2), Parquet, NumPy .npy, SciPy .npz or LIBSVM
     #[arg(value_name = "FILE", required_unless_present = "dry_run")]
     file: Option<PathBuf>,
     #[command(flatten)]
@@ -89,6 +89,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         }
         Known::Wide(wide) => Known::Wide(Wide { intercept: centred, ..wide }),
     };
+    means.require_zero(&known)?;
     let privacy = arguments.budget.privacy()?;
     let path = match &arguments.file {
         Some(path) if !arguments.dry_run => path,

@@ -4,6 +4,7 @@ use crate::artefact::{self, Artefact, Block, FitDocument};
 use crate::failure::Failure;
 use crate::model::Family;
 use crate::progress::tell;
+use crate::table::{Lists, lists};
 use crate::{Format, render};
 use clap::Args;
 use dpglm::families::multinomial::probabilities;
@@ -27,6 +28,9 @@ pub struct Arguments {
     /// The table to predict for
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// The two list columns that hold the sparse rows of a Parquet file [default: indices,values]
+    #[arg(long, value_name = "NAMES", value_parser = lists)]
+    sparse_columns: Option<Lists>,
     /// Write the predictions to a CSV file [default: print them]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -49,7 +53,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     };
     let blocks =
         fit.blocks().map_err(|e| Failure::Failed(format!("{}: {e}", arguments.artefact.display())))?;
-    let table = read(&arguments.file, &fit.encoding)?;
+    let table = read(&arguments.file, &fit.encoding, arguments.sparse_columns.as_ref())?;
     let found: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
     if found != fit.columns.iter().map(String::as_str).collect::<Vec<_>>() {
         return Err(Failure::Failed(format!(
@@ -69,23 +73,26 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
 }
 
 /// Reads a table as the model's own was read.
-fn read(path: &Path, schema: &Schema) -> Result<Encoded, Failure> {
+fn read(path: &Path, schema: &Schema, lists: Option<&Lists>) -> Result<Encoded, Failure> {
     let options = ReadOptions { needs_target: false, ..ReadOptions::default() };
     let Some(mut names) = shape(path, Some(schema), &options)?.columns else {
-        // A LIBSVM file: all features have the same bounds.
+        // Sparse rows without names: all features have the same bounds.
         let features: Vec<_> = schema.columns().iter().filter(|c| schema.target() != Some(&c.name)).collect();
         let Some(Kind::Real(numeric)) = features.first().map(|c| &c.kind) else {
             return Err(Failure::Failed(format!(
-                "{}: the model's columns have names, a LIBSVM file's have none: give a CSV or Parquet file",
+                "{}: the model's columns have names, those of sparse rows have none: give a table with names",
                 path.display()
             )));
         };
-        let wide = Wide {
+        let mut wide = Wide {
             features: Some(features.len()),
             intercept: schema.intercept(),
             scale: schema.scale(),
             ..Wide::new(numeric.bounds.lower(), numeric.bounds.upper())
         };
+        if let Some(Lists(names)) = lists {
+            wide.lists.clone_from(names);
+        }
         return Ok(read_wide(path, &wide, &options)?);
     };
     let declared: HashSet<&str> =

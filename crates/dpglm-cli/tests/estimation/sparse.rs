@@ -1,8 +1,12 @@
 //! Sparse models and means: what is chosen, written, shown and predicted, and what is refused.
 
 use crate::support::*;
+use parquet::data_type::{DoubleType, Int64Type};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
 use serde_json::Value;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 const COLUMNS: usize = 30;
 const FIT: &str = "fit wide.csv --feature-bounds=-1,1 --target-bounds=-5,5 --epsilon 4 --delta 1e-6";
@@ -322,9 +326,118 @@ fn sparse_means_and_karwa_vadhan() {
     ] {
         folder.refuses(&format!("{mean} {flags}"), 2, &words);
     }
-    folder.refuses(
-        "mean t.csv --feature-bounds=1,9 --epsilon 2 --delta 1e-6 --sparsity 1",
-        2,
-        &["`m0`", "[1, 9]", "do not hold 0"],
-    );
+    // Bounds without zero are refused before a table is opened: there is none.
+    folder.write("bounds.toml", "[columns]\na = { kind = \"real\", bounds = [1, 9] }\n");
+    for (flags, what) in [("--feature-bounds=1,9", "--feature-bounds"), ("--schema bounds.toml", "`a`")] {
+        folder.refuses(
+            &format!("mean nowhere.csv {flags} --epsilon 2 --delta 1e-6 --sparsity 1"),
+            2,
+            &[what, "[1, 9]", "do not hold 0"],
+        );
+    }
+}
+
+/// A Parquet file of sparse rows: lists of columns from 0 and of values, and the response `y`.
+fn lists(rows: &[(Vec<i64>, Vec<f64>, f64)], names: [&str; 2]) -> Vec<u8> {
+    let list = |name: &str, element: &str| {
+        format!("required group {name} (LIST) {{ repeated group list {{ required {element} element; }} }}")
+    };
+    let [indices, values] = [list(names[0], "int64"), list(names[1], "double")];
+    let schema =
+        parse_message_type(&format!("message rows {{ {indices} {values} required double y; }}")).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, Arc::new(schema), Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let levels = |lengths: Vec<usize>| -> (Vec<i16>, Vec<i16>) {
+        let each = lengths
+            .into_iter()
+            .flat_map(|n| (0..n.max(1)).map(move |k| (i16::from(n > 0), i16::from(k > 0))));
+        each.unzip()
+    };
+    let (defined, repeated) = levels(rows.iter().map(|row| row.0.len()).collect());
+    let mut column = group.next_column().unwrap().unwrap();
+    let all: Vec<i64> = rows.iter().flat_map(|row| row.0.clone()).collect();
+    column.typed::<Int64Type>().write_batch(&all, Some(&defined), Some(&repeated)).unwrap();
+    column.close().unwrap();
+    let (defined, repeated) = levels(rows.iter().map(|row| row.1.len()).collect());
+    let mut column = group.next_column().unwrap().unwrap();
+    let all: Vec<f64> = rows.iter().flat_map(|row| row.1.clone()).collect();
+    column.typed::<DoubleType>().write_batch(&all, Some(&defined), Some(&repeated)).unwrap();
+    column.close().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    let all: Vec<f64> = rows.iter().map(|row| row.2).collect();
+    column.typed::<DoubleType>().write_batch(&all, None, None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+#[test]
+fn sparse_rows_of_text_and_of_parquet_are_one() {
+    let mut draws = Draws::new(6);
+    let mut rows: Vec<(Vec<i64>, Vec<f64>, f64)> = (0..2_000)
+        .map(|i| {
+            let columns: Vec<i64> = (0..12).filter(|j| (i + j) % 4 == 0).collect();
+            let values: Vec<f64> = columns.iter().map(|_| draws.normal().clamp(-1.0, 1.0)).collect();
+            let slope = columns.iter().zip(&values).map(|(&j, x)| if j == 3 { 4.0 * x } else { 0.0 });
+            let y = f64::from(u8::from(slope.sum::<f64>() + 0.5 * draws.normal() > 0.0));
+            (columns, values, y)
+        })
+        .collect();
+    rows[5] = (vec![], vec![], 1.0);
+    let text = |rows: &[(Vec<i64>, Vec<f64>, f64)]| -> String {
+        let row = |(columns, values, y): &(Vec<i64>, Vec<f64>, f64)| {
+            let entries = columns.iter().zip(values).map(|(j, x)| format!(" {}:{x}", j + 1));
+            format!("{y}{}\n", entries.collect::<String>())
+        };
+        rows.iter().map(row).collect()
+    };
+    let folder = Folder::new();
+    folder.write("t.libsvm", text(&rows)).write("t.parquet", lists(&rows, ["indices", "values"]));
+    folder.write("u.parquet", lists(&rows, ["columns", "x"]));
+    // One row names a column that nobody declared: neither the shape nor anything else may show it.
+    let mut beyond = rows.clone();
+    beyond[9].0.push(70_000);
+    beyond[9].1.push(1.0);
+    folder
+        .write("beyond.libsvm", text(&beyond))
+        .write("beyond.parquet", lists(&beyond, ["indices", "values"]));
+    let rest = "--feature-bounds=-1,1 --binary --sparsity 2 --epsilon 4 --delta 1e-6";
+    let seeded = format!("{rest} --columns 12 --insecure-seed 3");
+    let fits: Vec<_> = [
+        format!("t.libsvm {seeded}"),
+        format!("t.parquet {seeded} --target y"),
+        format!("t.parquet {seeded}"),
+        format!("u.parquet {seeded} --sparse-columns columns,x"),
+        format!("beyond.libsvm {seeded}"),
+        format!("beyond.parquet {seeded}"),
+    ]
+    .map(|arguments| folder.json(&format!("fit {arguments}")))
+    .into();
+    assert!(strings(&fits[0]["support"]).contains(&"x3"), "{}", fits[0]["support"]);
+    for fit in &fits {
+        assert_eq!((&fit["coefficients"], &fit["columns"]), (&fits[0]["coefficients"], &fits[0]["columns"]));
+    }
+    for file in ["t.libsvm", "t.parquet"] {
+        folder.refuses(
+            &format!("fit {file} {rest}"),
+            1,
+            &["number of columns", "one private row", "--columns"],
+        );
+        folder.refuses(
+            &format!("mean {file} --feature-bounds=-1,1 --epsilon 1 --delta 1e-6"),
+            1,
+            &["--columns"],
+        );
+    }
+    folder.refuses(&format!("fit u.parquet {seeded}"), 1, &["no list `indices`", "--sparse-columns"]);
+    folder.refuses(&format!("fit u.parquet {seeded} --sparse-columns a"), 2, &["indices,values"]);
+    folder.refuses(&format!("fit beyond.parquet {seeded} --strict"), 1, &["row 10", "left out"]);
+    // A plan needs the footer only; predictions are those of the text.
+    assert!(folder.run(&format!("fit t.parquet {rest} --columns 12 --dry-run")).code == 0);
+    assert_eq!(folder.run(&format!("fit t.libsvm {seeded} --output fit.json")).code, 0);
+    let predicted = folder.json("predict fit.json t.libsvm");
+    assert_eq!(predicted, folder.json("predict fit.json t.parquet"));
+    assert_eq!(predicted, folder.json("predict fit.json u.parquet --sparse-columns columns,x"));
 }

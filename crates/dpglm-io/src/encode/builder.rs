@@ -159,6 +159,26 @@ impl Builder {
         }
     }
 
+    /// Leaves out an entry of a sparse row in a column beyond the declared ones: the public rule for an index that one
+    /// private row may hold. Fails in strict mode only.
+    pub fn leave_out(&mut self, row: usize) -> Result<()> {
+        let column = format!("x{} and beyond", self.columns.len());
+        if self.strict {
+            return Err(Error::BadCell {
+                path: self.path.clone(),
+                row: row + 1,
+                column,
+                fault: "in a column beyond the declared number",
+                rule: "it is left out",
+            });
+        }
+        match self.touched.get_mut(self.slots.len()) {
+            Some(beyond) => beyond.left_out += 1,
+            None => self.touched.push(Touched { column, left_out: 1, ..Touched::default() }),
+        }
+        Ok(())
+    }
+
     fn put_unit(&mut self, row: usize, cell: Cell<'_>) -> Result<Option<Fault>> {
         let Some(units) = &mut self.units else { return Ok(None) };
         let cell = match cell {

@@ -1,7 +1,8 @@
 //! LIBSVM text: `label index:value index:value ...`, indices from 1 and ascending, all else zero.
 //!
-//! [`Rows`] yields one sparse row at a time. The table is stored sparsely; its numbers are
-//! the same either way.
+//! [`Rows`] yields one sparse row at a time, and the table is stored sparsely. The number of columns is declared: the
+//! largest index of the file would be one private row's to set. An entry beyond the declared columns is left out. Indices
+//! that are no numbers, repeated or out of order are faults of the file.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -18,8 +19,6 @@ pub(crate) struct Rows {
     input: BufReader<Box<dyn Read>>,
     text: Vec<u8>,
     line: u64,
-    /// The number of columns that was declared.
-    features: Option<usize>,
     /// The current row's label; NaN if it is not a number.
     pub label: f64,
     /// The current row's entries: column from 0, and value, NaN if it is not a number.
@@ -27,14 +26,13 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub fn open(path: &Path, features: Option<usize>) -> Result<Self> {
+    pub fn open(path: &Path) -> Result<Self> {
         let input = BufReader::with_capacity(1 << 16, compressed::open(path)?);
         Ok(Self {
             path: path.to_path_buf(),
             input,
             text: Vec::new(),
             line: 0,
-            features,
             label: f64::NAN,
             entries: Vec::new(),
         })
@@ -63,14 +61,6 @@ impl Rows {
                 let (index, value) = entry(token, last).map_err(|(problem, remedy)| {
                     Error::file(&self.path, Place::Line(self.line), problem, remedy)
                 })?;
-                if let Some(declared) = self.features.filter(|declared| index > *declared) {
-                    return Err(Error::file(
-                        &self.path,
-                        Place::Line(self.line),
-                        format!("an index exceeds the {declared} columns that were declared"),
-                        "declare as many columns as the file has",
-                    ));
-                }
                 last = index;
                 self.entries.push((index - 1, value));
             }
@@ -89,10 +79,12 @@ fn entry(token: &[u8], last: usize) -> std::result::Result<(usize, f64), Complai
     if token.starts_with(b"-") {
         return Err(("an index is negative", "LIBSVM counts columns from 1"));
     }
-    let index: usize = std::str::from_utf8(&token[..colon])
-        .ok()
-        .and_then(|t| t.parse().ok())
-        .ok_or(("an index is not a whole number", "write label index:value ... with indices from 1"))?;
+    let digits = &token[..colon];
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return Err(("an index is not a whole number", "write label index:value ... with indices from 1"));
+    }
+    // One that no number holds is beyond every declared column.
+    let index: usize = std::str::from_utf8(digits).ok().and_then(|t| t.parse().ok()).unwrap_or(usize::MAX);
     if index == 0 {
         return Err(("an index is 0", "LIBSVM counts columns from 1; add one to every index"));
     }
@@ -102,27 +94,13 @@ fn entry(token: &[u8], last: usize) -> std::result::Result<(usize, f64), Complai
     if index < last {
         return Err(("the indices are not ascending", "sort each row by index"));
     }
-    if u32::try_from(index).is_err() {
-        return Err(("an index is beyond 4,294,967,295", "renumber the columns"));
-    }
     Ok((index, parse(&token[colon + 1..])))
 }
 
-/// A table wider than this is a mistake in an index.
-const WIDEST: usize = 1 << 22;
-
-/// Reads a file. Its number of columns is `wide.features` or the largest index of a first pass.
+/// Reads a file of as many columns as were declared; entries beyond them are left out.
 pub(crate) fn read(path: &Path, wide: &Wide, with_label: bool, options: &ReadOptions) -> Result<Encoded> {
-    let counted = Counted::of(path, wide.features)?;
-    let features = wide.features.unwrap_or(counted.largest);
-    if features > WIDEST {
-        return Err(Error::file(
-            path,
-            Place::Whole,
-            format!("{features} columns are too many (at most {WIDEST})"),
-            "renumber the columns that occur, or hash them to fewer",
-        ));
-    }
+    let features = wide.declared_features(path)?;
+    let rows = count_rows(path)?;
     let mut names = unnamed(features);
     if with_label {
         names.push("y".to_owned());
@@ -131,11 +109,11 @@ pub(crate) fn read(path: &Path, wide: &Wide, with_label: bool, options: &ReadOpt
     let plan = Plan::new(&schema, path, &names, with_label)?.without_centring(&schema)?;
     let settings = options.sparse_settings(Precision::F64);
     let mut builder = Builder::new(path, &schema, plan, settings);
-    builder.ensure_rows(counted.rows)?;
-    let mut input = Rows::open(path, Some(features))?;
+    builder.ensure_rows(rows)?;
+    let mut input = Rows::open(path)?;
     let mut row = 0;
     while input.advance()? {
-        if row == counted.rows {
+        if row == rows {
             return Err(Error::file(
                 path,
                 Place::Line(input.line),
@@ -145,7 +123,11 @@ pub(crate) fn read(path: &Path, wide: &Wide, with_label: bool, options: &ReadOpt
         }
         for &(column, value) in &input.entries {
             // Columns stand in the table as they do in the file, so a column's slot is its number.
-            builder.put(row, column, Cell::Number(value))?;
+            if column < features {
+                builder.put(row, column, Cell::Number(value))?;
+            } else {
+                builder.leave_out(row)?;
+            }
         }
         if with_label {
             builder.put(row, features, Cell::Number(input.label))?;
@@ -155,28 +137,20 @@ pub(crate) fn read(path: &Path, wide: &Wide, with_label: bool, options: &ReadOpt
     builder.finish()
 }
 
-/// What a first pass tells about a file.
-struct Counted {
-    rows: usize,
-    largest: usize,
-}
-
-impl Counted {
-    fn of(path: &Path, features: Option<usize>) -> Result<Self> {
-        let mut input = Rows::open(path, features)?;
-        let mut counted = Self { rows: 0, largest: 0 };
-        while input.advance()? {
-            counted.rows += 1;
-            counted.largest = counted.largest.max(input.entries.last().map_or(0, |(column, _)| column + 1));
-        }
-        if counted.rows == 0 {
-            return Err(Error::file(
-                path,
-                Place::Whole,
-                "the file is empty",
-                "check that the export was complete",
-            ));
-        }
-        Ok(counted)
+/// The number of rows, from a first pass that also finds the faults of the format.
+fn count_rows(path: &Path) -> Result<usize> {
+    let mut input = Rows::open(path)?;
+    let mut rows = 0;
+    while input.advance()? {
+        rows += 1;
     }
+    if rows == 0 {
+        return Err(Error::file(
+            path,
+            Place::Whole,
+            "the file is empty",
+            "check that the export was complete",
+        ));
+    }
+    Ok(rows)
 }

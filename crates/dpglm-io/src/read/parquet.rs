@@ -1,5 +1,7 @@
 //! Apache Parquet, row group by row group and column by column: a few thousand cells are held at a time.
 
+pub(crate) mod lists;
+
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -28,12 +30,7 @@ pub(crate) struct Table {
 
 impl Table {
     pub fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|e| Error::open(path, e))?;
-        if file.metadata().map_err(|e| Error::read(path, e))?.len() == 0 {
-            let remedy = "check that the export was complete";
-            return Err(Error::file(path, Place::Whole, "the file is empty", remedy));
-        }
-        let reader = guarded(path, || SerializedFileReader::new(file))?;
+        let reader = open(path)?;
         let metadata = reader.metadata().file_metadata();
         let mut names = Vec::new();
         for column in metadata.schema_descr().columns() {
@@ -42,13 +39,13 @@ impl Table {
                     path,
                     Place::Header,
                     format!("column `{}` is nested", column.path().string()),
-                    "write a flat table: one value a row and column",
+                    "write a flat table: one value a row and column; sparse rows, a list of indices and one of values, are read \
+                     with bounds for all features instead of a schema",
                 ));
             }
             names.push(column.name().to_owned());
         }
-        let rows =
-            u64::try_from(metadata.num_rows()).map_err(|_| damaged(path, "negative number of rows"))?;
+        let rows = rows_of(path, &reader)?;
         Ok(Self { path: path.to_path_buf(), reader, names, rows })
     }
 
@@ -97,6 +94,32 @@ impl Table {
         }
         Ok(())
     }
+}
+
+fn open(path: &Path) -> Result<SerializedFileReader<File>> {
+    let file = File::open(path).map_err(|e| Error::open(path, e))?;
+    if file.metadata().map_err(|e| Error::read(path, e))?.len() == 0 {
+        let remedy = "check that the export was complete";
+        return Err(Error::file(path, Place::Whole, "the file is empty", remedy));
+    }
+    guarded(path, || SerializedFileReader::new(file))
+}
+
+fn rows_of(path: &Path, reader: &SerializedFileReader<File>) -> Result<u64> {
+    u64::try_from(reader.metadata().file_metadata().num_rows())
+        .map_err(|_| damaged(path, "negative number of rows"))
+}
+
+/// The number of rows that a file's footer says.
+pub(crate) fn rows(path: &Path) -> Result<u64> {
+    rows_of(path, &open(path)?)
+}
+
+/// True if a file has a column with several values a row.
+pub(crate) fn has_lists(path: &Path) -> Result<bool> {
+    let reader = open(path)?;
+    let schema = reader.metadata().file_metadata().schema_descr();
+    Ok(schema.columns().iter().any(|column| column.max_rep_level() > 0))
 }
 
 /// One column of one row group.

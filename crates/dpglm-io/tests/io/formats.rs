@@ -231,6 +231,7 @@ fn parquet_as_a_wide_file() {
 fn libsvm_text() {
     let file = sample("t.libsvm", "+1 1:0.5 3:2 # first\n\n-1 2:1\n1\n");
     let wide = plain(0.0, 1.0).with_binary_response(Response::LastColumn);
+    let wide = wide.with_features(3);
     let table = read_wide(&file.path, &wide, &OPTIONS).unwrap();
     assert_eq!(entries(&table), [0.5, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
     assert_eq!(table.response, [1.0, 0.0, 1.0]);
@@ -242,8 +243,18 @@ fn libsvm_text() {
         "a file that leaves zeros out is not centred: what is left out stays zero"
     );
     assert!(table.target.is_none() && table.response.is_empty());
-    let narrow = Wide { features: Some(2), ..Wide::new(0.0, 1.0) };
-    says(&message(read_wide(&file.path, &narrow, &OPTIONS)), &["line 1", "exceeds the 2 columns"]);
+    // One private row must set neither the width nor whether there is a result.
+    let narrow = Wide::new(0.0, 1.0).with_features(2);
+    let table = read_wide(&file.path, &narrow, &OPTIONS).unwrap();
+    assert_eq!(entries(&table), [0.5, 0.0, 0.0, 1.0, 0.0, 0.0]);
+    says(&table.curator.to_string(), &["`x2 and beyond`: 1 left out"]);
+    let strict = ReadOptions { strict: true, ..OPTIONS };
+    let m = message(read_wide(&file.path, &narrow, &strict));
+    says(&m, &["row 1", "beyond the declared number", "left out"]);
+    let huge = sample("t.libsvm", "1 1:0.5 99999999999:1 99999999999999999999999:1\n");
+    assert_eq!(entries(&read_wide(&huge.path, &narrow, &OPTIONS).unwrap()), [0.5, 0.0]);
+    let unknown = message(read_wide(&file.path, &Wide::new(0.0, 1.0), &OPTIONS));
+    says(&unknown, &["t.libsvm", "number of columns", "one private row", "--columns"]);
 }
 
 #[test]
@@ -308,5 +319,5 @@ fn a_constant_column_comes_first_where_the_model_has_an_intercept() {
 }
 
 fn plain_wide_with_label() -> Wide {
-    plain(0.0, 5.0).with_binary_response(Response::LastColumn)
+    plain(0.0, 5.0).with_binary_response(Response::LastColumn).with_features(2)
 }

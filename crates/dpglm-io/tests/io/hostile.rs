@@ -9,9 +9,9 @@ use crate::support::*;
 fn try_everything(bytes: &[u8], format: Format) {
     let file = sample("hostile", bytes);
     let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
-    let wide = Wide::new(-1.0, 1.0).with_binary_response(Response::LastColumn);
+    let wide = Wide::new(-1.0, 1.0).with_binary_response(Response::LastColumn).with_features(5);
     let _ = read_wide(&file.path, &wide, &options);
-    let _ = read_wide(&file.path, &Wide::new(-1.0, 1.0), &options);
+    let _ = read_wide(&file.path, &Wide::new(-1.0, 1.0).with_features(5), &options);
     let _ = read_table(&file.path, &schema(PARQUET_SCHEMA), &options);
     let _ = shape(&file.path, None, &options);
     let _ = (dpglm_io::draft(&file.path, true), dpglm_io::draft(&file.path, false));
@@ -83,6 +83,15 @@ proptest! {
 
     #[test]
     fn damaged_parquet(bytes in damaged(people_parquet(Compression::SNAPPY))) {
+        try_everything(&bytes, Format::Parquet);
+    }
+
+    #[test]
+    fn damaged_lists(bytes in damaged(LIST_KINDS[0].file(
+        &[some(&[0, 2]), None, some(&[1])],
+        &[some(&[0.5, 1.0]), Some(vec![]), Some(vec![None])],
+        &[1.0, 0.0, 1.0],
+    ))) {
         try_everything(&bytes, Format::Parquet);
     }
 

@@ -1,9 +1,11 @@
 //! Files that leave zeros out, and files of one byte an entry.
 
-use crate::support::{entries, f64_bytes, message, npy, npz, sample, says, zip};
+use crate::support::{LIST_KINDS, ListKind, entries, f64_bytes, message, npy, npz, sample, says, some, zip};
 use dpglm::data::Values;
 use dpglm::data::design::Storage;
-use dpglm_io::{Encoded, Format, Precision, ReadOptions, Response, Scale, Wide, read_wide, shape};
+use dpglm_io::{
+    Encoded, Format, Precision, ReadOptions, Response, Scale, Schema, Wide, read_table, read_wide, shape,
+};
 
 const OPTIONS: ReadOptions = ReadOptions {
     precision: None,
@@ -26,7 +28,7 @@ fn wide() -> Wide {
 #[test]
 fn a_sparse_text_is_stored_sparsely_with_the_same_numbers() {
     let file = sample("t.libsvm", "1 3:8 20:-1\n0\n1 1:2 2:nan 20:0\n");
-    let wide = wide().with_binary_response(Response::LastColumn);
+    let wide = wide().with_binary_response(Response::LastColumn).with_features(20);
     for constant_column in [false, true] {
         for precision in [Precision::F32, Precision::F64] {
             let options = ReadOptions { constant_column, precision: Some(precision), ..OPTIONS };
@@ -59,10 +61,11 @@ fn a_sparse_text_is_stored_sparsely_with_the_same_numbers() {
 #[test]
 fn entries_of_one_need_no_values() {
     let file = sample("t.svm", "1 3:1 9:1\n0 2:1\n");
-    let table = read_wide(&file.path, &Wide::new(0.0, 1.0), &OPTIONS).unwrap();
+    let table = read_wide(&file.path, &Wide::new(0.0, 1.0).with_features(9), &OPTIONS).unwrap();
     let Storage::Csr(csr) = table.design.storage() else { panic!("sparse rows were expected") };
     assert!(matches!(csr.values(), Values::Ones));
-    assert_eq!((csr.offsets(), csr.indices()), (&[0, 2, 3][..], &[2, 8, 1][..]));
+    assert_eq!(csr.offsets(), [0, 2, 3]);
+    assert_eq!([0, 1, 2].map(|k| csr.column(k)), [2, 8, 1]);
 }
 
 #[test]
@@ -162,4 +165,108 @@ fn bytes_stay_bytes_where_the_bounds_allow() {
     }
     assert!(!read(&Wide::new(0.5, 2.0), false).0, "bounds that are not whole");
     assert!(!read(&Wide::new(-100.0, 127.0), false).0, "half units that leave the byte");
+}
+
+#[test]
+fn sparse_rows_in_lists_of_parquet() {
+    let indices = [some(&[0, 3, 8]), some(&[]), some(&[1]), some(&[2, 400]), some(&[4])];
+    let values = [some(&[1.0, 8.0, -2.0]), some(&[]), some(&[f64::NAN]), some(&[0.5, 1.0]), some(&[0.0])];
+    let y = [1.0, 0.0, 0.0, 1.0, 1.0];
+    let mut expected = vec![0.0; 45];
+    // Clamped to 4, divided by 4; what is not a number has the middle of the bounds; what is beyond is left out.
+    for (row, column, x) in [(0, 0, 0.25), (0, 3, 1.0), (0, 8, -0.5), (2, 1, 0.25), (3, 2, 0.125)] {
+        expected[row * 9 + column] = x;
+    }
+    for kind in &LIST_KINDS {
+        let file = sample("t.parquet", kind.file(&indices, &values, &y));
+        for response in [Response::LastColumn, Response::Column("y".into())] {
+            let wide = wide().with_binary_response(response).with_features(9);
+            let table = read_wide(&file.path, &wide, &OPTIONS).unwrap();
+            let Storage::Csr(csr) = table.design.storage() else { panic!("sparse rows were expected") };
+            assert_eq!(
+                matches!(csr.values(), Values::F32(_)),
+                kind.narrow[1],
+                "single precision stays single"
+            );
+            assert_eq!((entries(&table), &table.response[..]), (expected.clone(), &y[..]));
+            assert_eq!((table.columns.len(), table.columns[8].name.as_str()), (9, "x8"));
+            assert_eq!(table.target.as_ref().map(|t| t.name.as_str()), Some("y"));
+            let notes = table.curator.to_string();
+            says(&notes, &["`x3`: 1 outside", "`x1`: 1 missing", "`x9 and beyond`: 1 left out"]);
+            let strict = ReadOptions { strict: true, ..OPTIONS };
+            says(&message(read_wide(&file.path, &wide, &strict)), &["row 1", "x3"]);
+        }
+        let alone = read_wide(&file.path, &wide().with_features(9), &OPTIONS).unwrap();
+        assert!(entries(&alone) == expected && alone.target.is_none());
+        let answers = sample("y.npy", npy("'<f8'", false, "(5,)", &f64_bytes(&y)));
+        let apart = wide().with_binary_response(Response::File(answers.path.clone())).with_features(9);
+        assert_eq!(read_wide(&file.path, &apart, &OPTIONS).unwrap().response, y);
+        let found = shape(&file.path, None, &OPTIONS).unwrap();
+        assert_eq!((found.rows, found.columns), (Some(5), None));
+    }
+    // More rows than are decoded at a time.
+    let rows = 9_001;
+    let (indices, values): (Vec<_>, Vec<_>) = (0..rows)
+        .map(|i| (some(&[i % 7, 7 + i % 2][..(i % 3) as usize]), some(&[1.0, -1.0][..(i % 3) as usize])))
+        .unzip();
+    let y: Vec<f64> = (0..rows).map(|i| (i % 2) as f64).collect();
+    let file = sample("t.parquet", LIST_KINDS[0].file(&indices, &values, &y));
+    let wide = Wide::new(-1.0, 1.0).with_binary_response(Response::LastColumn).with_features(9);
+    let table = read_wide(&file.path, &wide, &OPTIONS).unwrap();
+    let found = entries(&table);
+    for i in [1, 2, 4_097, 8_999, 9_000] {
+        let mut row = [0.0; 9];
+        (0..i % 3)
+            .for_each(|k| row[if k == 0 { i % 7 } else { 7 + i % 2 }] = if k == 0 { 1.0 } else { -1.0 });
+        assert_eq!((&found[9 * i..9 * i + 9], table.response[i]), (&row[..], (i % 2) as f64));
+    }
+}
+
+#[test]
+fn lists_and_elements_that_are_missing() {
+    let kind = &LIST_KINDS[0];
+    let values = [Some(vec![None, Some(2.0)]), None, Some(vec![])];
+    let file = sample("t.parquet", kind.file(&[some(&[1, 2]), None, None], &values, &[1.0, 0.0, 1.0]));
+    let table = read_wide(&file.path, &wide().with_features(3), &OPTIONS).unwrap();
+    assert_eq!(entries(&table), [0.0, 0.25, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    says(&table.curator.to_string(), &["`x1`: 1 missing"]);
+}
+
+#[test]
+fn wrong_lists() {
+    let kind = &LIST_KINDS[0];
+    let wide = wide().with_features(9);
+    let file = |kind: &ListKind, indices: &[i64], values: &[f64]| {
+        sample("t.parquet", kind.file(&[some(&[]), some(indices)], &[some(&[]), some(values)], &[0.0, 1.0]))
+    };
+    let refused = |indices: &[i64], values: &[f64], parts: &[&str]| {
+        for kind in &LIST_KINDS {
+            let m = message(read_wide(&file(kind, indices, values).path, &wide, &OPTIONS));
+            says(&m, &[&["t.parquet", "row 2"], parts].concat());
+        }
+    };
+    refused(&[1, 1], &[1.0, 2.0], &["repeated"]);
+    refused(&[2, 1], &[1.0, 2.0], &["not ascending", "sort"]);
+    refused(&[-1], &[1.0], &["negative", "from 0"]);
+    refused(&[1, 2], &[1.0], &["different lengths"]);
+    refused(&[], &[1.0], &["different lengths"]);
+    let null = kind.file(&[some(&[]), Some(vec![None])], &[some(&[]), some(&[1.0])], &[0.0, 1.0]);
+    let null = sample("t.parquet", null);
+    says(&message(read_wide(&null.path, &wide, &OPTIONS)), &["row 2", "missing or negative"]);
+    let good = file(kind, &[1], &[1.0]);
+    let unknown = Wide { features: None, ..wide.clone() };
+    says(&message(read_wide(&good.path, &unknown, &OPTIONS)), &["number of columns", "--columns"]);
+    let names = |a: &str, b: &str| Wide { lists: [a.to_owned(), b.to_owned()], ..wide.clone() };
+    for other in [names("columns", "values"), names("indices", "y")] {
+        let m = message(read_wide(&good.path, &other, &OPTIONS));
+        says(&m, &["there is no list", "`indices`", "`values`", "--sparse-columns"]);
+    }
+    let m = message(read_wide(&good.path, &names("values", "indices"), &OPTIONS));
+    says(&m, &["elements of `values`", "whole numbers"]);
+    let column = wide.clone().with_binary_response(Response::Column("z".into()));
+    says(&message(read_wide(&good.path, &column, &OPTIONS)), &["`z`", "`id`, `y`"]);
+    let bounds = Wide::new(1.0, 2.0).with_features(9);
+    says(&message(read_wide(&good.path, &bounds, &OPTIONS)), &["must hold 0"]);
+    let schema = Schema::parse("[columns]\nindices = { kind = \"real\", bounds = [0, 1] }").unwrap();
+    says(&message(read_table(&good.path, &schema, &OPTIONS)), &["nested", "instead of a schema"]);
 }

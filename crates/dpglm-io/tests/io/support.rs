@@ -9,9 +9,10 @@ use dpglm::data::Values;
 use dpglm::data::design::Storage;
 use dpglm_io::{Encoded, ReadOptions, Schema, read_table};
 use parquet::basic::Compression;
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, FloatType, Int32Type, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
+use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::parser::parse_message_type;
 use tempfile::TempDir;
 
@@ -83,7 +84,7 @@ pub fn entries(table: &Encoded) -> Vec<f64> {
             let mut out = vec![0.0; table.rows() * columns];
             for (row, range) in csr.offsets().windows(2).enumerate() {
                 for k in range[0]..range[1] {
-                    out[row * columns + csr.indices()[k] as usize] = match csr.values() {
+                    out[row * columns + csr.column(k)] = match csr.values() {
                         Values::F64(values) => values[k],
                         Values::F32(values) => f64::from(values[k]),
                         Values::Ones => 1.0,
@@ -221,3 +222,107 @@ member = { kind = "binary", levels = [false, true] }
 work = { kind = "category", levels = ["Private", "State"] }
 income = { kind = "real", bounds = [0, 100] }
 "#;
+
+/// The lists of a column, one a row: a list or an element may be missing.
+pub type Rows<T> = [Option<Vec<Option<T>>>];
+
+/// A list whose elements are all there.
+pub fn some<T: Copy>(elements: &[T]) -> Option<Vec<Option<T>>> {
+    Some(elements.iter().copied().map(Some).collect())
+}
+
+/// A way to write sparse rows as two lists.
+pub struct ListKind {
+    /// The types of the lists' elements: whole numbers of 32 bits or not, single precision or not.
+    pub narrow: [bool; 2],
+    /// Whether a list may be missing, and an element.
+    pub optional: [bool; 2],
+    /// Lists without the groups around their elements.
+    pub bare: bool,
+}
+
+pub const LIST_KINDS: [ListKind; 5] = [
+    ListKind { narrow: [true, false], optional: [true, true], bare: false },
+    ListKind { narrow: [false, true], optional: [true, true], bare: false },
+    ListKind { narrow: [false, false], optional: [false, true], bare: false },
+    ListKind { narrow: [true, true], optional: [true, false], bare: false },
+    ListKind { narrow: [false, false], optional: [false, false], bare: true },
+];
+
+impl ListKind {
+    fn column(&self, name: &str, element: &str) -> String {
+        if self.bare {
+            return format!("repeated {element} {name};");
+        }
+        let [list, inner] = self.optional.map(|optional| if optional { "optional" } else { "required" });
+        format!("{list} group {name} (LIST) {{ repeated group list {{ {inner} {element} element; }} }}")
+    }
+
+    /// A file with columns `indices`, `id`, `values` and `y`, two rows in a group.
+    pub fn file(&self, indices: &Rows<i64>, values: &Rows<f64>, y: &[f64]) -> Vec<u8> {
+        let schema = parse_message_type(&format!(
+            "message rows {{ {} required int64 id; {} required double y; }}",
+            self.column("indices", if self.narrow[0] { "int32" } else { "int64" }),
+            self.column("values", if self.narrow[1] { "float" } else { "double" }),
+        ))
+        .unwrap();
+        let mut bytes = Vec::new();
+        let mut writer = SerializedFileWriter::new(&mut bytes, Arc::new(schema), Arc::default()).unwrap();
+        for start in (0..y.len()).step_by(2) {
+            let range = start..y.len().min(start + 2);
+            let mut group = writer.next_row_group().unwrap();
+            let (whole, levels, starts) = self.levels(&indices[range.clone()]);
+            if self.narrow[0] {
+                let whole: Vec<i32> = whole.into_iter().map(|x| i32::try_from(x).unwrap()).collect();
+                write::<Int32Type>(&mut group, &whole, &levels, &starts);
+            } else {
+                write::<Int64Type>(&mut group, &whole, &levels, &starts);
+            }
+            write::<Int64Type>(&mut group, &vec![7; range.len()], &[], &[]);
+            let (real, levels, starts) = self.levels(&values[range.clone()]);
+            if self.narrow[1] {
+                let real: Vec<f32> = real.into_iter().map(|x| x as f32).collect();
+                write::<FloatType>(&mut group, &real, &levels, &starts);
+            } else {
+                write::<DoubleType>(&mut group, &real, &levels, &starts);
+            }
+            write::<DoubleType>(&mut group, &y[range], &[], &[]);
+            group.close().unwrap();
+        }
+        writer.close().unwrap();
+        bytes
+    }
+
+    fn levels<T: Copy>(&self, rows: &Rows<T>) -> (Vec<T>, Vec<i16>, Vec<i16>) {
+        let [list, element] = self.optional.map(i16::from);
+        let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
+        for row in rows {
+            let elements = row.as_deref().unwrap_or_default();
+            if elements.is_empty() {
+                definitions.push(if row.is_some() { list } else { 0 });
+                repetitions.push(0);
+            }
+            for (k, x) in elements.iter().enumerate() {
+                definitions.push(list + 1 + if x.is_some() { element } else { 0 });
+                repetitions.push(i16::from(k > 0));
+                values.extend(x);
+            }
+        }
+        (values, definitions, repetitions)
+    }
+}
+
+fn write<T: parquet::data_type::DataType>(
+    group: &mut SerializedRowGroupWriter<'_, &mut Vec<u8>>,
+    values: &[T::T],
+    definitions: &[i16],
+    repetitions: &[i16],
+) {
+    let mut column = group.next_column().unwrap().unwrap();
+    let given = !definitions.is_empty();
+    column
+        .typed::<T>()
+        .write_batch(values, given.then_some(definitions), given.then_some(repetitions))
+        .unwrap();
+    column.close().unwrap();
+}

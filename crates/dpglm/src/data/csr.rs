@@ -6,9 +6,47 @@ use crate::error::{Error, Result};
 #[derive(Clone, PartialEq)]
 pub struct Csr {
     offsets: Vec<usize>,
-    indices: Vec<u32>,
+    indices: Indices,
     values: Values,
     full: Full,
+}
+
+/// The columns of the entries, row after row.
+#[derive(Clone, PartialEq)]
+pub(crate) enum Indices {
+    /// Two bytes each. A table of [`Indices::TABLE`] numbers needs no check of such an index, which the kernels use.
+    Narrow(Vec<u16>),
+    /// Four bytes each.
+    Wide(Vec<u32>),
+}
+
+impl Indices {
+    /// The columns that two bytes can name.
+    pub(crate) const TABLE: usize = 1 << 16;
+    /// Entries beside which such tables are small.
+    const MANY: usize = 4 * Self::TABLE;
+
+    fn new(columns: usize, indices: Vec<u32>) -> Self {
+        if columns <= Self::TABLE && indices.len() >= Self::MANY {
+            Self::Narrow(indices.into_iter().map(|column| column as u16).collect())
+        } else {
+            Self::Wide(indices)
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Narrow(indices) => indices.len(),
+            Self::Wide(indices) => indices.len(),
+        }
+    }
+
+    fn at(&self, k: usize) -> usize {
+        match self {
+            Self::Narrow(indices) => usize::from(indices[k]),
+            Self::Wide(indices) => indices[k] as usize,
+        }
+    }
 }
 
 /// After which rows the plain sum of a column holds so many terms that it must join the column's compensated total.
@@ -20,31 +58,51 @@ pub struct Csr {
 struct Full {
     /// Where each block's columns begin, and where the last one's end.
     offsets: Vec<usize>,
-    columns: Vec<u32>,
+    columns: Vec<FullColumn>,
+    /// The columns that are ever listed, ascending: all others need no compensated total.
+    frequent: Vec<u32>,
+}
+
+/// A column whose plain sum must join its compensated total.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct FullColumn {
+    pub column: u32,
+    /// Its place among the columns that have a compensated total.
+    pub place: u32,
 }
 
 impl Full {
-    const BLOCK: usize = 32;
-    const TERMS: u8 = 14;
+    const BLOCK: usize = 16;
+    const TERMS: u8 = 30;
 
     fn new(columns: usize, offsets: &[usize], indices: &[u32]) -> Self {
         let mut terms = vec![0_u8; columns];
-        let mut full = Self { offsets: vec![0], columns: Vec::new() };
+        let mut listed: Vec<u32> = Vec::new();
+        let mut full = Self { offsets: vec![0], columns: Vec::new(), frequent: Vec::new() };
         let rows = offsets.len() - 1;
         for start in (0..rows).step_by(Self::BLOCK) {
-            let first = full.columns.len();
+            let first = listed.len();
             for &column in &indices[offsets[start]..offsets[rows.min(start + Self::BLOCK)]] {
                 let terms = &mut terms[column as usize];
                 *terms += 1;
                 if *terms == Self::TERMS {
-                    full.columns.push(column);
+                    listed.push(column);
                 }
             }
-            for &column in &full.columns[first..] {
+            for &column in &listed[first..] {
                 terms[column as usize] = 0;
             }
-            full.offsets.push(full.columns.len());
+            full.offsets.push(listed.len());
         }
+        full.frequent.clone_from(&listed);
+        full.frequent.sort_unstable();
+        full.frequent.dedup();
+        let mut places = vec![0; columns];
+        for (place, &column) in (0..).zip(&full.frequent) {
+            places[column as usize] = place;
+        }
+        full.columns =
+            listed.into_iter().map(|column| FullColumn { column, place: places[column as usize] }).collect();
         full
     }
 }
@@ -105,7 +163,7 @@ impl Csr {
             }
         }
         let full = Full::new(columns, &offsets, &indices);
-        Ok(Self { offsets, indices, values, full })
+        Ok(Self { offsets, indices: Indices::new(columns, indices), values, full })
     }
 
     /// The number of rows.
@@ -118,8 +176,21 @@ impl Csr {
         &self.offsets
     }
 
+    /// The number of entries that are stored.
+    pub fn entries(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// The column of an entry; entries are numbered row after row.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    pub fn column(&self, entry: usize) -> usize {
+        self.indices.at(entry)
+    }
+
     /// The columns of the entries, row after row.
-    pub fn indices(&self) -> &[u32] {
+    pub(crate) fn indices(&self) -> &Indices {
         &self.indices
     }
 
@@ -136,22 +207,35 @@ impl Csr {
 
     /// The columns whose plain sums must join their totals after the block of rows that begins at `start`, a multiple of
     /// [`Csr::BLOCK`], whatever block the sums began with.
-    pub(crate) fn full_after(&self, start: usize) -> &[u32] {
+    pub(crate) fn full_after(&self, start: usize) -> &[FullColumn] {
         let block = start / Full::BLOCK;
         &self.full.columns[self.full.offsets[block]..self.full.offsets[block + 1]]
+    }
+
+    /// The columns that have a compensated total, ascending.
+    pub(crate) fn frequent(&self) -> &[u32] {
+        &self.full.frequent
     }
 
     /// The columns and entries of one row.
     pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> {
         let range = self.offsets[row]..self.offsets[row + 1];
-        range.map(|k| (self.indices[k] as usize, self.value(k)))
+        range.map(|k| (self.indices.at(k), self.value(k)))
     }
 
     /// One entry; zero if it is not stored.
     pub(crate) fn entry(&self, row: usize, column: usize) -> f64 {
         let range = self.offsets[row]..self.offsets[row + 1];
-        let found = self.indices[range.clone()].binary_search_by(|&at| (at as usize).cmp(&column));
-        found.map_or(0.0, |k| self.value(range.start + k))
+        let (mut low, mut high) = (range.start, range.end);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.indices.at(middle) < column {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        if low < range.end && self.indices.at(low) == column { self.value(low) } else { 0.0 }
     }
 
     fn value(&self, k: usize) -> f64 {
@@ -178,6 +262,7 @@ mod tests {
         }
         let csr = Csr::new(3, offsets, indices, Values::Ones).unwrap();
         assert_eq!(Csr::MOST_TERMS, 45);
+        assert_eq!(csr.frequent(), [0, 1]);
         for first in [0, 32, 320] {
             let (mut terms, mut most, mut joined) = ([0; 3], 0, [0; 3]);
             for start in (first..rows).step_by(Csr::BLOCK) {
@@ -185,13 +270,30 @@ mod tests {
                     csr.row(row).for_each(|(j, _)| terms[j] += 1);
                 }
                 most = most.max(terms.into_iter().max().unwrap_or(0));
-                for &j in csr.full_after(start) {
-                    terms[j as usize] = 0;
-                    joined[j as usize] += 1;
+                for full in csr.full_after(start) {
+                    assert_eq!(csr.frequent()[full.place as usize], full.column);
+                    terms[full.column as usize] = 0;
+                    joined[full.column as usize] += 1;
                 }
             }
             assert!(most <= Csr::MOST_TERMS);
-            assert!(joined[0] > 20 && joined[1] > 10 && joined[2] == 0);
+            assert!(joined[0] > 20 && joined[1] > 5 && joined[2] == 0);
         }
+    }
+
+    #[test]
+    fn many_entries_of_few_columns_take_two_bytes() {
+        let csr = |columns: usize, rows: usize| {
+            let indices = (0..8 * rows).map(|k| (k % 8) as u32 * (columns as u32 / 8)).collect();
+            Csr::new(columns, (0..=rows).map(|i| 8 * i).collect(), indices, Values::Ones).unwrap()
+        };
+        let rows = Indices::MANY / 8;
+        assert!(matches!(csr(Indices::TABLE, rows).indices(), Indices::Narrow(_)));
+        assert!(matches!(csr(Indices::TABLE, rows - 1).indices(), Indices::Wide(_)));
+        assert!(matches!(csr(Indices::TABLE + 1, rows).indices(), Indices::Wide(_)));
+        let csr = csr(Indices::TABLE, rows);
+        assert_eq!(csr.column(csr.entries() - 1), 7 * 8_192);
+        assert_eq!([0, 1, 8_192, 65_535].map(|j| csr.entry(9, j)), [1.0, 0.0, 1.0, 0.0]);
+        assert!(csr.row(rows - 1).map(|(j, _)| j).eq((0..8).map(|k| k * 8_192)));
     }
 }

@@ -79,12 +79,12 @@ fn sparse<T: Copy + Default + Send>(
     if width == 0 {
         return out;
     }
-    let step = parallel::rows_per_piece(x.rows(), width + x.indices().len() / x.rows());
+    let step = parallel::rows_per_piece(x.rows(), width + x.entries() / x.rows());
     parallel::for_each(out.chunks_mut(step * width).enumerate(), |(piece, out)| {
         for (row, out) in out.chunks_exact_mut(width).enumerate() {
             let row = piece * step + row;
             for k in x.offsets()[row]..x.offsets()[row + 1] {
-                if let Some(entry) = out.get_mut(place[x.indices()[k] as usize] as usize) {
+                if let Some(entry) = out.get_mut(place[x.column(k)] as usize) {
                     *entry = value(k);
                 }
             }

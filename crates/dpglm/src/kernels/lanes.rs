@@ -33,6 +33,8 @@ pub(super) trait Lanes: Copy {
     fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// `a b + c` with one rounding, or with two where the processor has no such instruction.
     fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
+    /// The same of single numbers.
+    fn mul_add_one(self, a: f64, b: f64, c: f64) -> f64;
     /// Asks for the cache line at `place` to be fetched. A hint: it changes no result.
     fn prefetch<T>(self, place: &T);
     /// The sum of the lanes: 0 + 4, 1 + 5, 2 + 6, 3 + 7, then evens, odds, both.
@@ -177,12 +179,12 @@ impl Lanes for Portable {
     }
     #[inline(always)]
     fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
+        std::array::from_fn(|l| self.mul_add_one(a[l], b[l], c[l]))
+    }
+    #[inline(always)]
+    fn mul_add_one(self, a: f64, b: f64, c: f64) -> f64 {
         // Without the instruction `mul_add` is a slow library call.
-        if cfg!(any(target_feature = "fma", target_arch = "aarch64")) {
-            std::array::from_fn(|l| a[l].mul_add(b[l], c[l]))
-        } else {
-            std::array::from_fn(|l| a[l] * b[l] + c[l])
-        }
+        if cfg!(any(target_feature = "fma", target_arch = "aarch64")) { a.mul_add(b, c) } else { a * b + c }
     }
     #[inline(always)]
     fn prefetch<T>(self, _: &T) {}
@@ -265,6 +267,11 @@ mod x86_64 {
         #[inline(always)]
         fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
             [self.mul_add_f64s(a[0], b[0], c[0]), self.mul_add_f64s(a[1], b[1], c[1])]
+        }
+        #[inline(always)]
+        fn mul_add_one(self, a: f64, b: f64, c: f64) -> f64 {
+            // One instruction: kernels are compiled for a processor that has it.
+            a.mul_add(b, c)
         }
         #[inline(always)]
         fn prefetch<T>(self, place: &T) {

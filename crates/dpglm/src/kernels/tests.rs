@@ -229,6 +229,59 @@ fn many_sparse_rows_stay_within_the_bound() {
 }
 
 #[test]
+fn many_entries_with_narrow_indices() {
+    // Enough entries that columns take two bytes, in several pieces; column 0 in every row, others ever more seldom.
+    let (rows, columns) = (8_000, 60_000_usize);
+    let mut numbers = Numbers(11);
+    let (mut offsets, mut indices) = (vec![0], Vec::new());
+    for _ in 0..rows {
+        let mut row: Vec<u32> =
+            (0..40).map(|_| (columns as f64).powf(numbers.uniform().abs()) as u32 - 1).collect();
+        row.extend([0, columns as u32 - 1]);
+        row.sort_unstable();
+        row.dedup();
+        indices.extend(row);
+        offsets.push(indices.len());
+    }
+    let values: Vec<f64> = indices.iter().map(|_| numbers.spread(20)).collect();
+    let residuals: Vec<f64> = (0..rows).map(|_| numbers.spread(20)).collect();
+    let design = Design::from_csr(columns, offsets, indices, Values::F64(values)).expect("structure");
+    let Storage::Csr(csr) = design.storage() else { panic!("sparse") };
+    assert!(matches!(csr.indices(), crate::data::csr::Indices::Narrow(_)));
+    assert!(csr.frequent().len() > 100 && csr.frequent().len() < columns / 10);
+    let some = [0, 1, 2, 5, 50, 1_000, 8_191, 30_000, columns - 1];
+    let exact = some.map(|j| Exact::new((0..rows).map(|i| [residuals[i], design.entry(i, j)])));
+    for level in Level::available() {
+        let gradient = gradient_at(level, &design, &residuals);
+        for (j, exact) in some.into_iter().zip(&exact) {
+            assert!(exact.allows(gradient[j], summation_error(rows)), "column {j}");
+        }
+        // Two outputs, beside one at a time.
+        let b: Vec<f64> = (0..2 * columns).map(|_| numbers.uniform()).collect();
+        let mut both = vec![0.0; 2 * columns];
+        let clip = |u: f64| u.clamp(-1.0, 1.0);
+        let pair = |_: usize, u: &[f64], r: &mut [f64]| (r[0], r[1]) = (clip(u[0]), clip(u[1]));
+        fused_pass_at(level, &design, 2, &b, &pair, &mut both);
+        for (b, both) in b.chunks_exact(columns).zip(both.chunks_exact(columns)) {
+            let mut alone = vec![0.0; columns];
+            let one = |_: usize, u: &[f64], r: &mut [f64]| r[0] = clip(u[0]);
+            fused_pass_at(level, &design, 1, b, &one, &mut alone);
+            // The pieces may be others, hence the roundings.
+            assert!(both.iter().zip(&alone).all(|(a, b)| (a - b).abs() <= 1e-13 * (1e6 + b.abs())));
+        }
+    }
+    let (mut u, b) = (vec![0.0; rows], vec![1.0; columns]);
+    predict(&design, &b, &mut u);
+    let norms = squared_row_norms(&design);
+    for i in [0, 17, rows - 1] {
+        let row: Vec<f64> = csr.row(i).map(|(_, x)| x).collect();
+        let (sum, size) = (row.iter().sum::<f64>(), row.iter().map(|x| x.abs()).sum::<f64>());
+        assert!((u[i] - sum).abs() <= 1e-14 * size);
+        assert!(norms[i] >= row.iter().map(|x| x * x).sum::<f64>() * (1.0 - 1e-14));
+    }
+}
+
+#[test]
 fn sparse_and_dense_rows_agree() {
     let mut numbers = Numbers(9);
     for (rows, columns) in SHAPES {

@@ -1,8 +1,12 @@
 //! The entries of sparse rows, whatever their type.
 
-use crate::data::csr::{self, Csr};
-use crate::kernels::lanes::{Entry, LANES, Lanes};
+use crate::data::csr::{self, Csr, Indices};
+use crate::kernels::lanes::{Entry, Lanes, Line};
+use std::borrow::Cow;
 use std::ops::Range;
+
+/// Entries that are worked on side by side.
+const STEP: usize = 4;
 
 /// What stands in the entries of some rows.
 pub(super) trait Values: Copy + Send + Sync {
@@ -12,8 +16,10 @@ pub(super) trait Values: Copy + Send + Sync {
     fn at(self, k: usize) -> f64;
     /// One after the other.
     fn each(self) -> impl Iterator<Item = f64>;
-    /// The eight from `k` on.
-    fn eight<L: Lanes>(self, lanes: L, k: usize) -> L::Vector;
+    /// Four after four, and those left.
+    fn fours(self) -> (impl Iterator<Item = [f64; STEP]>, Self);
+    /// Asks for them to be fetched.
+    fn prefetch<L: Lanes>(self, lanes: L);
 }
 
 impl<T: Entry> Values for &[T] {
@@ -30,8 +36,13 @@ impl<T: Entry> Values for &[T] {
         self.iter().map(|x| x.widen())
     }
     #[inline(always)]
-    fn eight<L: Lanes>(self, lanes: L, k: usize) -> L::Vector {
-        T::lanes(lanes, &self[k..].as_chunks().0[0])
+    fn fours(self) -> (impl Iterator<Item = [f64; STEP]>, Self) {
+        let (fours, rest) = self.as_chunks::<STEP>();
+        (fours.iter().map(|x| x.map(T::widen)), rest)
+    }
+    #[inline(always)]
+    fn prefetch<L: Lanes>(self, lanes: L) {
+        fetch(lanes, self);
     }
 }
 
@@ -53,40 +64,143 @@ impl Values for Ones {
         std::iter::repeat(1.0)
     }
     #[inline(always)]
-    fn eight<L: Lanes>(self, lanes: L, _: usize) -> L::Vector {
-        lanes.splat(1.0)
+    fn fours(self) -> (impl Iterator<Item = [f64; STEP]>, Self) {
+        (std::iter::repeat([1.0; STEP]), self)
+    }
+    #[inline(always)]
+    fn prefetch<L: Lanes>(self, _: L) {}
+}
+
+/// Asks for every line of the cache that these stand in.
+#[inline(always)]
+fn fetch<T, L: Lanes>(lanes: L, stored: &[T]) {
+    for line in stored.chunks(size_of::<Line>() / size_of::<T>()) {
+        lanes.prefetch(&line[0]);
     }
 }
 
-/// Sparse rows whose values are of a known type.
+/// How the column of an entry is stored, and the tables of one number a column that it is looked up in.
+///
+/// A table for indices of two bytes has a number for each of them, so that looking one up needs no check: the checks
+/// would take an eighth of the time of a pass.
+pub(super) trait Index: Copy + Send + Sync + 'static {
+    type Table: ?Sized + Sync;
+    /// The length of a table for so many columns.
+    fn length(columns: usize) -> usize;
+    /// Tables that stand one after the other.
+    fn tables(all: &[f64], columns: usize) -> impl Iterator<Item = &Self::Table>;
+    fn tables_mut(all: &mut [f64], columns: usize) -> impl Iterator<Item = &mut Self::Table>;
+    /// The number of this column.
+    fn of(self, table: &Self::Table) -> f64;
+    fn of_mut(self, table: &mut Self::Table) -> &mut f64;
+}
+
+impl Index for u32 {
+    type Table = [f64];
+    fn length(columns: usize) -> usize {
+        columns
+    }
+    #[inline(always)]
+    fn tables(all: &[f64], columns: usize) -> impl Iterator<Item = &[f64]> {
+        all.chunks_exact(columns)
+    }
+    #[inline(always)]
+    fn tables_mut(all: &mut [f64], columns: usize) -> impl Iterator<Item = &mut [f64]> {
+        all.chunks_exact_mut(columns)
+    }
+    #[inline(always)]
+    fn of(self, table: &[f64]) -> f64 {
+        table[self as usize]
+    }
+    #[inline(always)]
+    fn of_mut(self, table: &mut [f64]) -> &mut f64 {
+        &mut table[self as usize]
+    }
+}
+
+impl Index for u16 {
+    type Table = [f64; Indices::TABLE];
+    fn length(_: usize) -> usize {
+        Indices::TABLE
+    }
+    #[inline(always)]
+    fn tables(all: &[f64], _: usize) -> impl Iterator<Item = &Self::Table> {
+        all.as_chunks().0.iter()
+    }
+    #[inline(always)]
+    fn tables_mut(all: &mut [f64], _: usize) -> impl Iterator<Item = &mut Self::Table> {
+        all.as_chunks_mut().0.iter_mut()
+    }
+    #[inline(always)]
+    fn of(self, table: &Self::Table) -> f64 {
+        table[usize::from(self)]
+    }
+    #[inline(always)]
+    fn of_mut(self, table: &mut Self::Table) -> &mut f64 {
+        &mut table[usize::from(self)]
+    }
+}
+
+/// Sparse rows whose indices and values are of a known type.
 #[derive(Clone, Copy)]
-pub(super) struct Rows<'a, V> {
+pub(super) struct Rows<'a, I, V> {
     pub csr: &'a Csr,
     pub offsets: &'a [usize],
-    pub indices: &'a [u32],
+    pub indices: &'a [I],
     pub values: V,
 }
 
-impl<'a, V: Values> Rows<'a, V> {
+impl<'a, I: Index, V: Values> Rows<'a, I, V> {
     #[inline(always)]
-    pub fn row(self, row: usize) -> (&'a [u32], V) {
+    pub fn row(self, row: usize) -> (&'a [I], V) {
         let range = self.offsets[row]..self.offsets[row + 1];
         (&self.indices[range.clone()], self.values.part(range))
     }
 
+    /// Asks for a row to be fetched, if there is such a row.
+    #[inline(always)]
+    pub fn prefetch<L: Lanes>(self, lanes: L, row: usize) {
+        if row < self.rows() {
+            let (indices, values) = self.row(row);
+            fetch(lanes, indices);
+            values.prefetch(lanes);
+        }
+    }
+
+    #[inline(always)]
     pub fn rows(self) -> usize {
         self.offsets.len() - 1
     }
 }
 
-/// Something to do with sparse rows, whatever their values.
-pub(super) trait Task {
-    type Output;
-    fn run<V: Values>(self, rows: Rows<'_, V>) -> Self::Output;
+/// Vectors of one number a column as tables for indices of type `I`.
+pub(super) fn spread<I: Index>(vectors: &[f64], columns: usize) -> Cow<'_, [f64]> {
+    let length = I::length(columns);
+    if length == columns {
+        return Cow::Borrowed(vectors);
+    }
+    let mut tables = vec![0.0; vectors.len() / columns * length];
+    for (table, vector) in tables.chunks_exact_mut(length).zip(vectors.chunks_exact(columns)) {
+        table[..columns].copy_from_slice(vector);
+    }
+    Cow::Owned(tables)
 }
 
-pub(super) fn with_values<K: Task>(x: &Csr, task: K) -> K::Output {
-    let (offsets, indices) = (x.offsets(), x.indices());
+/// Something to do with sparse rows, whatever their values.
+pub(super) trait Task: Sized {
+    type Output;
+    fn run<I: Index, V: Values>(self, rows: Rows<'_, I, V>) -> Self::Output;
+
+    fn run_on(self, x: &Csr) -> Self::Output {
+        match x.indices() {
+            Indices::Narrow(indices) => with_values(x, indices, self),
+            Indices::Wide(indices) => with_values(x, indices, self),
+        }
+    }
+}
+
+fn with_values<I: Index, K: Task>(x: &Csr, indices: &[I], task: K) -> K::Output {
+    let offsets = x.offsets();
     match x.values() {
         csr::Values::F64(values) => task.run(Rows { csr: x, offsets, indices, values: &values[..] }),
         csr::Values::F32(values) => task.run(Rows { csr: x, offsets, indices, values: &values[..] }),
@@ -96,23 +210,44 @@ pub(super) fn with_values<K: Task>(x: &Csr, task: K) -> K::Output {
 
 /// The inner product of a sparse row.
 #[inline(always)]
-pub(super) fn dot<V: Values, L: Lanes>(lanes: L, indices: &[u32], values: V, b: &[f64]) -> f64 {
-    let mut sum = lanes.splat(0.0);
-    let (eights, rest) = indices.as_chunks::<LANES>();
-    for (k, columns) in eights.iter().enumerate() {
-        let mut gathered = [0.0; LANES];
-        for l in 0..LANES {
-            gathered[l] = b[columns[l] as usize];
+pub(super) fn dot<I: Index, V: Values, L: Lanes>(lanes: L, indices: &[I], values: V, b: &I::Table) -> f64 {
+    let mut sums = [0.0; STEP];
+    let (columns, last) = indices.as_chunks::<STEP>();
+    let (entries, rest) = values.fours();
+    for (columns, x) in columns.iter().zip(entries) {
+        for l in 0..STEP {
+            sums[l] = lanes.mul_add_one(x[l], columns[l].of(b), sums[l]);
         }
-        sum = lanes.mul_add(values.eight(lanes, k * LANES), lanes.load(&gathered), sum);
     }
-    if !rest.is_empty() {
-        let (mut x, mut gathered) = ([0.0; LANES], [0.0; LANES]);
-        for (l, &column) in rest.iter().enumerate() {
-            x[l] = values.at(eights.len() * LANES + l);
-            gathered[l] = b[column as usize];
+    for (&column, x) in last.iter().zip(rest.each()) {
+        sums[0] = lanes.mul_add_one(x, column.of(b), sums[0]);
+    }
+    (sums[0] + sums[2]) + (sums[1] + sums[3])
+}
+
+/// Adds a row times `r` to the sums.
+#[inline(always)]
+pub(super) fn add_row<I: Index, V: Values, L: Lanes>(
+    lanes: L,
+    indices: &[I],
+    values: V,
+    r: f64,
+    sums: &mut I::Table,
+) {
+    let (columns, last) = indices.as_chunks::<STEP>();
+    let (entries, rest) = values.fours();
+    for (columns, x) in columns.iter().zip(entries) {
+        // The columns of a row differ, so four sums can be under way at once; the compiler cannot know that.
+        let mut sums_of = [0.0; STEP];
+        for l in 0..STEP {
+            sums_of[l] = lanes.mul_add_one(r, x[l], columns[l].of(sums));
         }
-        sum = lanes.mul_add(lanes.load(&x), lanes.load(&gathered), sum);
+        for l in 0..STEP {
+            *columns[l].of_mut(sums) = sums_of[l];
+        }
     }
-    lanes.sum(sum)
+    for (&column, x) in last.iter().zip(rest.each()) {
+        let sum = column.of_mut(sums);
+        *sum = lanes.mul_add_one(r, x, *sum);
+    }
 }

@@ -1,18 +1,18 @@
 //! One number a row: its linear predictor, its squared norm.
 
-use super::entries::{Rows, Task, Values, dot, with_values};
+use super::entries::{Index, Rows, Task, Values, dot, spread};
 use crate::data::csr::Csr;
 use crate::kernels::lanes::{Kernel, LANES, Lanes, Level};
 use crate::parallel;
 
 /// `out = X b`.
 pub(in crate::kernels) fn predict(level: Level, x: &Csr, coefficients: &[f64], out: &mut [f64]) {
-    with_values(x, EachRow { level, out, work: Predict { coefficients } });
+    EachRow { level, out, numbers: coefficients, work: Work::Predict }.run_on(x);
 }
 
 /// `out_i = sum_j (multipliers_j x_ij)^2`, rounded to nearest in every operation.
 pub(in crate::kernels) fn squares(level: Level, x: &Csr, multipliers: &[f64], out: &mut [f64]) {
-    with_values(x, EachRow { level, out, work: Squares { multipliers } });
+    EachRow { level, out, numbers: multipliers, work: Work::Squares }.run_on(x);
 }
 
 /// The most roundings any square meets on its way through [`squares`] in a row of so many entries: three for the square
@@ -21,78 +21,75 @@ pub(in crate::kernels) fn square_roundings(entries: usize) -> usize {
     3 + entries.div_ceil(LANES) + 3
 }
 
-/// One number a row.
-trait RowWork: Copy + Send + Sync {
-    fn row<V: Values, L: Lanes>(self, lanes: L, indices: &[u32], values: V) -> f64;
-}
-
+/// What to do with a row and the numbers of its columns.
 #[derive(Clone, Copy)]
-struct Predict<'a> {
-    coefficients: &'a [f64],
+enum Work {
+    Predict,
+    Squares,
 }
 
-impl RowWork for Predict<'_> {
-    #[inline(always)]
-    fn row<V: Values, L: Lanes>(self, lanes: L, indices: &[u32], values: V) -> f64 {
-        dot(lanes, indices, values, self.coefficients)
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Squares<'a> {
-    multipliers: &'a [f64],
-}
-
-impl RowWork for Squares<'_> {
-    #[inline(always)]
-    fn row<V: Values, L: Lanes>(self, lanes: L, indices: &[u32], values: V) -> f64 {
-        let mut sum = lanes.splat(0.0);
-        for (k, columns) in indices.chunks(LANES).enumerate() {
-            let (mut x, mut gathered) = ([0.0; LANES], [0.0; LANES]);
-            for (l, &column) in columns.iter().enumerate() {
-                x[l] = values.at(k * LANES + l);
-                gathered[l] = self.multipliers[column as usize];
-            }
-            let x = lanes.mul(lanes.load(&x), lanes.load(&gathered));
-            sum = lanes.mul_add(x, x, sum);
-        }
-        lanes.sum(sum)
-    }
-}
-
-struct EachRow<'a, W> {
+struct EachRow<'a> {
     level: Level,
     out: &'a mut [f64],
-    work: W,
+    numbers: &'a [f64],
+    work: Work,
 }
 
-impl<W: RowWork> Task for EachRow<'_, W> {
+impl Task for EachRow<'_> {
     type Output = ();
 
-    fn run<V: Values>(self, rows: Rows<'_, V>) {
-        let Self { level, out, work } = self;
+    fn run<I: Index, V: Values>(self, rows: Rows<'_, I, V>) {
+        let Self { level, out, numbers, work } = self;
+        let columns = numbers.len();
+        let numbers = spread::<I>(numbers, columns);
         let step = parallel::rows_per_piece(rows.rows(), rows.indices.len() / rows.rows());
         parallel::for_each(out.chunks_mut(step).enumerate(), |(piece, out)| {
-            level.run(RowPiece { rows, first: piece * step, out, work });
+            for table in I::tables(&numbers, columns) {
+                level.run(RowPiece { rows, first: piece * step, out, table, work });
+            }
         });
     }
 }
 
-struct RowPiece<'a, V, W> {
-    rows: Rows<'a, V>,
+struct RowPiece<'a, I: Index, V> {
+    rows: Rows<'a, I, V>,
     first: usize,
     out: &'a mut [f64],
-    work: W,
+    table: &'a I::Table,
+    work: Work,
 }
 
-impl<V: Values, W: RowWork> Kernel for RowPiece<'_, V, W> {
+impl<I: Index, V: Values> Kernel for RowPiece<'_, I, V> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         for (k, out) in self.out.iter_mut().enumerate() {
             let (indices, values) = self.rows.row(self.first + k);
-            *out = self.work.row(lanes, indices, values);
+            *out = match self.work {
+                Work::Predict => dot(lanes, indices, values, self.table),
+                Work::Squares => sum_squares(lanes, indices, values, self.table),
+            };
         }
     }
+}
+
+#[inline(always)]
+fn sum_squares<I: Index, V: Values, L: Lanes>(
+    lanes: L,
+    indices: &[I],
+    values: V,
+    multipliers: &I::Table,
+) -> f64 {
+    let mut sum = lanes.splat(0.0);
+    for (k, columns) in indices.chunks(LANES).enumerate() {
+        let (mut x, mut gathered) = ([0.0; LANES], [0.0; LANES]);
+        for (l, &column) in columns.iter().enumerate() {
+            x[l] = values.at(k * LANES + l);
+            gathered[l] = column.of(multipliers);
+        }
+        let x = lanes.mul(lanes.load(&x), lanes.load(&gathered));
+        sum = lanes.mul_add(x, x, sum);
+    }
+    lanes.sum(sum)
 }

@@ -1,11 +1,9 @@
 //! Weighted sums of the columns, or of their signs.
 
-use super::entries::{Rows, Task, Values, with_values};
-use super::totals::{Total, add_row, cuts, flush, flush_all, join};
+use super::entries::{Index, Rows, Task, Values, add_row};
+use super::totals::{Piece, add_up};
 use crate::data::csr::Csr;
 use crate::kernels::lanes::{Kernel, Lanes, Level};
-use crate::parallel;
-use std::ops::Range;
 
 /// `out_j = sum_i score(i) x_ij`, or of the signs of the entries.
 pub(in crate::kernels) fn scores<F: Fn(usize) -> f64 + Sync>(
@@ -15,7 +13,7 @@ pub(in crate::kernels) fn scores<F: Fn(usize) -> f64 + Sync>(
     signs: bool,
     out: &mut [f64],
 ) {
-    with_values(x, ScoresTask { level, score, signs, out });
+    ScoresTask { level, score, signs, out }.run_on(x);
 }
 
 struct ScoresTask<'a, F> {
@@ -28,46 +26,44 @@ struct ScoresTask<'a, F> {
 impl<F: Fn(usize) -> f64 + Sync> Task for ScoresTask<'_, F> {
     type Output = ();
 
-    fn run<V: Values>(self, rows: Rows<'_, V>) {
+    fn run<I: Index, V: Values>(self, rows: Rows<'_, I, V>) {
         let Self { level, score, signs, out } = self;
-        let cuts = cuts(rows.offsets, out.len());
-        let mut totals = vec![[0.0; 2]; cuts.len() * out.len()];
-        parallel::for_each(cuts.into_iter().zip(totals.chunks_exact_mut(out.len())), |(range, totals)| {
-            level.run(Scores { rows, range, score, signs, totals });
+        add_up(level, rows, out.len(), out, |piece| {
+            level.run(Scores { rows, score, signs, piece });
         });
-        join(&totals, out);
     }
 }
 
-struct Scores<'a, V, F> {
-    rows: Rows<'a, V>,
-    range: Range<usize>,
+struct Scores<'a, I, V, F> {
+    rows: Rows<'a, I, V>,
     score: &'a F,
     signs: bool,
-    totals: &'a mut [Total],
+    piece: &'a mut Piece,
 }
 
-impl<V: Values, F: Fn(usize) -> f64> Kernel for Scores<'_, V, F> {
+impl<I: Index, V: Values, F: Fn(usize) -> f64> Kernel for Scores<'_, I, V, F> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self, _: L) {
-        let Self { rows, range, score, signs, totals } = self;
-        let mut sums = vec![0.0; totals.len()];
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { rows, score, signs, piece } = self;
+        let range = piece.range.clone();
+        let columns = piece.columns;
         for start in range.clone().step_by(Csr::BLOCK) {
-            for row in start..range.end.min(start + Csr::BLOCK) {
-                let (indices, values) = rows.row(row);
-                let score = score(row);
-                if signs {
-                    for (&column, x) in indices.iter().zip(values.each()) {
-                        sums[column as usize] += score * f64::from(i8::from(x > 0.0) - i8::from(x < 0.0));
+            for sums in I::tables_mut(&mut piece.sums, columns) {
+                for row in start..range.end.min(start + Csr::BLOCK) {
+                    let (indices, values) = rows.row(row);
+                    let score = score(row);
+                    if signs {
+                        for (&column, x) in indices.iter().zip(values.each()) {
+                            *column.of_mut(sums) += score * f64::from(i8::from(x > 0.0) - i8::from(x < 0.0));
+                        }
+                    } else {
+                        add_row(lanes, indices, values, score, sums);
                     }
-                } else {
-                    add_row(indices, values, score, &mut sums);
                 }
             }
-            flush(rows.csr.full_after(start), &mut sums, totals);
+            piece.flush(rows.csr.full_after(start));
         }
-        flush_all(&sums, totals);
     }
 }

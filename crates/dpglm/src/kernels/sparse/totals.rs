@@ -3,8 +3,9 @@
 //! Every piece of the rows has sums and totals of its own, so pieces are few: as many as keep several cores busy, as
 //! long as their totals stay small beside the entries.
 
-use super::entries::Values;
-use crate::data::csr::Csr;
+use super::entries::{Index, Rows, Values};
+use crate::data::csr::{Csr, FullColumn};
+use crate::kernels::lanes::{Kernel, LANES, Lanes, Level};
 use crate::parallel;
 use std::ops::Range;
 
@@ -12,6 +13,8 @@ use std::ops::Range;
 const MOST_PIECES: usize = 16;
 /// Entries that are worth a piece of their own.
 const PIECE_WORK: usize = 1 << 15;
+/// Columns that are worth a thread of their own when the pieces are joined.
+const JOIN_WORK: usize = 1 << 16;
 /// What the caller's function of a row costs, in entries.
 const ROW_WORK: usize = 16;
 
@@ -48,29 +51,111 @@ pub(super) fn cuts(offsets: &[usize], totals: usize) -> Vec<Range<usize>> {
     cuts
 }
 
-/// Adds a row times `r` to the sums.
-#[inline(always)]
-pub(super) fn add_row<V: Values>(indices: &[u32], values: V, r: f64, sums: &mut [f64]) {
-    for (&column, x) in indices.iter().zip(values.each()) {
-        sums[column as usize] += r * x;
+/// One piece of the rows, and what it adds up.
+pub(super) struct Piece {
+    pub range: Range<usize>,
+    pub columns: usize,
+    /// One table of plain sums for every output.
+    pub sums: Vec<f64>,
+    /// The length of each.
+    length: usize,
+    /// The compensated totals of the frequent columns, for every output.
+    totals: Vec<Total>,
+    /// The number of frequent columns.
+    frequent: usize,
+}
+
+impl Piece {
+    /// Moves the sums of these columns to their totals.
+    #[inline(always)]
+    pub fn flush(&mut self, full: &[FullColumn]) {
+        if full.is_empty() {
+            return;
+        }
+        let (length, frequent) = (self.length, self.frequent);
+        let outputs = self.sums.chunks_exact_mut(length).zip(self.totals.chunks_exact_mut(frequent));
+        for (sums, totals) in outputs {
+            for &FullColumn { column, place } in full {
+                let (sum, total) = (&mut sums[column as usize], &mut totals[place as usize]);
+                *total = add(*total, *sum, 0.0);
+                *sum = 0.0;
+            }
+        }
     }
 }
 
-/// Moves the sums of these columns to their totals.
-#[inline(always)]
-pub(super) fn flush(columns: &[u32], sums: &mut [f64], totals: &mut [Total]) {
-    for &column in columns {
-        let column = column as usize;
-        totals[column] = add(totals[column], sums[column], 0.0);
-        sums[column] = 0.0;
+/// Does `work` on every piece of the rows and adds up what they found: `out` has one number for every output and column.
+pub(super) fn add_up<I: Index, V: Values>(
+    level: Level,
+    rows: Rows<'_, I, V>,
+    columns: usize,
+    out: &mut [f64],
+    work: impl Fn(&mut Piece) + Sync,
+) {
+    let outputs = out.len() / columns;
+    let (length, frequent) = (I::length(columns), rows.csr.frequent());
+    let mut pieces: Vec<Piece> = cuts(rows.offsets, out.len())
+        .into_iter()
+        .map(|range| Piece { range, columns, sums: vec![], length, totals: vec![], frequent: frequent.len() })
+        .collect();
+    parallel::for_each(pieces.iter_mut(), |piece| {
+        // Whoever works on a piece makes room for it, in memory of its own.
+        piece.sums = vec![0.0; outputs * length];
+        piece.totals = vec![[0.0; 2]; outputs * frequent.len()];
+        work(piece);
+    });
+    let step = columns.div_ceil(MOST_PIECES).max(JOIN_WORK);
+    for (output, out) in out.chunks_exact_mut(columns).enumerate() {
+        parallel::for_each(out.chunks_mut(step).enumerate(), |(part, out)| {
+            level.run(Join { pieces: &pieces, frequent, output, first: part * step, out });
+        });
     }
 }
 
-/// Moves all sums to their totals.
-#[inline(always)]
-pub(super) fn flush_all(sums: &[f64], totals: &mut [Total]) {
-    for (total, &sum) in totals.iter_mut().zip(sums) {
-        *total = add(*total, sum, 0.0);
+/// Adds up what the pieces found in some columns, in the order of the pieces, and rounds it.
+struct Join<'a> {
+    pieces: &'a [Piece],
+    frequent: &'a [u32],
+    output: usize,
+    /// The first of the columns.
+    first: usize,
+    out: &'a mut [f64],
+}
+
+impl Kernel for Join<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { pieces, frequent, output, first, out } = self;
+        let sums = |piece: &Piece, column: usize| piece.sums[output * piece.length + column];
+        let (eights, rest) = out.as_chunks_mut::<LANES>();
+        let last = first + eights.len() * LANES;
+        for (k, out) in eights.iter_mut().enumerate() {
+            let (mut high, mut low) = (lanes.splat(0.0), lanes.splat(0.0));
+            for piece in pieces {
+                let from = output * piece.length + first + k * LANES;
+                for sums in piece.sums[from..from + LANES].as_chunks::<LANES>().0 {
+                    let (sum, lost) = lanes.two_sum(high, lanes.load(sums));
+                    (high, low) = lanes.two_sum(sum, lanes.add(low, lost));
+                }
+            }
+            *out = lanes.store(lanes.add(high, low)).0;
+        }
+        for (column, out) in (last..).zip(rest) {
+            let total = pieces.iter().fold([0.0; 2], |total, piece| add(total, sums(piece, column), 0.0));
+            *out = total[0] + total[1];
+        }
+        // The frequent columns have totals besides.
+        let place = |column: usize| frequent.partition_point(|&other| (other as usize) < column);
+        for place in place(first)..place(first + out.len()) {
+            let column = frequent[place] as usize;
+            let total = pieces.iter().fold([0.0; 2], |total, piece| {
+                let [high, low] = piece.totals[output * frequent.len() + place];
+                add(add(total, high, low), sums(piece, column), 0.0)
+            });
+            out[column - first] = total[0] + total[1];
+        }
     }
 }
 
@@ -89,20 +174,4 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let b_part = sum - a;
     let a_part = sum - b_part;
     (sum, (a - a_part) + (b - b_part))
-}
-
-/// The pieces' totals, one piece after the other, added up in their order and rounded.
-pub(super) fn join(totals: &[Total], out: &mut [f64]) {
-    let width = out.len();
-    let step = width.div_ceil(MOST_PIECES).max(1 << 13);
-    parallel::for_each(out.chunks_mut(step).enumerate(), |(part, out)| {
-        let first = part * step;
-        for (j, out) in (first..).zip(out) {
-            let mut total = totals[j];
-            for other in totals[j..].iter().step_by(width).skip(1) {
-                total = add(total, other[0], other[1]);
-            }
-            *out = total[0] + total[1];
-        }
-    });
 }
