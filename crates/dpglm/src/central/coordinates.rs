@@ -6,8 +6,9 @@
 //! drowns the rest, and descent hardly moves it. In these coordinates every column counts alike.
 //!
 //! # Algorithm
-//! 1. With an intercept: release the mean of the columns, entries clamped to [-1, 1]. A centre that noise cannot tell
-//!    from -1, 0 or 1, the ends and the middle of the declared bounds, is taken to be there.
+//! 1. With an intercept: release the mean of the columns, entries clamped to [-1, 1]. A centre close to -1, 0 or 1, the
+//!    ends and the middle of the declared bounds, is taken to be there: a level that few rows have has its mean near 0,
+//!    and if the many zeros were measured from it they alone would set the column's scale.
 //! 2. A row falls into one of 24 levels for each column: level k if `2^(7-k) < |x - centre| <= 2^(8-k)`, the first also
 //!    for all beyond, and none if smaller still. A unit's rows share one vote.
 //! 3. Release the share of the units in each level, all columns at once, with Gaussian noise.
@@ -167,9 +168,11 @@ fn centres(data: &Dataset, purse: &mut Purse<'_>) -> Result<Vec<f64>> {
     let sensitivity = 2.0 * (d as f64).sqrt() / n * (1.0 + 1e-9) + d as f64 * 2f64.powi(-50);
     let noise = purse.noise_per_sensitivity(CENTRES) * sensitivity;
     purse.vector(CENTRES, &mut centre, sensitivity)?;
+    // An indicator of twice the visible share is seen in step 3 almost surely; one whose mean is smaller may not be.
+    let close = (2.0 * visible_share(d, n, purse)).max(3.0 * noise);
     for c in &mut centre {
         let landmark = c.round().clamp(-1.0, 1.0);
-        *c = if (*c - landmark).abs() < 3.0 * noise { landmark } else { c.clamp(-1.0, 1.0) };
+        *c = if (*c - landmark).abs() < close { landmark } else { c.clamp(-1.0, 1.0) };
     }
     centre[0] = 0.0;
     Ok(centre)
@@ -185,12 +188,8 @@ fn scales(data: &Dataset, centre: &[f64], purse: &mut Purse<'_>) -> Result<Vec<f
         }
     });
     let mut shares: Vec<f64> = votes.into_iter().map(|v| v as f64 / (ONE * n)).collect();
-    // Each share was rounded, on both sides of a pair.
-    let sensitivity = (2.0 * d as f64).sqrt() / n * (1.0 + 1e-9) + d as f64 * 2f64.powi(-50);
-    let noise = purse.noise_per_sensitivity(SCALES) * sensitivity;
-    purse.vector(SCALES, &mut shares, sensitivity)?;
-    // So far noise alone hardly reaches in any level of any column.
-    let visible = noise * (2.0 * (20.0 * shares.len() as f64).ln()).sqrt();
+    purse.vector(SCALES, &mut shares, share_sensitivity(d, n))?;
+    let visible = visible_share(d, n, purse);
     let scale = |levels: &[f64]| {
         let square = |(k, &share): (usize, &f64)| share * (0.75 * 2f64.powi(TOP - k as i32)).powi(2);
         let mean_square: f64 =
@@ -199,6 +198,17 @@ fn scales(data: &Dataset, centre: &[f64], purse: &mut Purse<'_>) -> Result<Vec<f
         2f64.powi((-0.5 * mean_square.log2()).round() as i32).min(LARGEST_SCALE)
     };
     Ok(shares.chunks_exact(LEVELS).map(scale).collect())
+}
+
+/// What one unit moves all shares by; each was rounded, on both sides of a pair.
+fn share_sensitivity(columns: usize, units: f64) -> f64 {
+    (2.0 * columns as f64).sqrt() / units * (1.0 + 1e-9) + columns as f64 * 2f64.powi(-50)
+}
+
+/// A share that noise alone hardly reaches in any level of any column.
+fn visible_share(columns: usize, units: f64, purse: &Purse<'_>) -> f64 {
+    let noise = purse.noise_per_sensitivity(SCALES) * share_sensitivity(columns, units);
+    noise * (2.0 * (20.0 * (columns * LEVELS) as f64).ln()).sqrt()
 }
 
 /// Calls `count(column, entry, vote)` for every entry; the votes of a unit's rows are whole and sum to at most [`ONE`].

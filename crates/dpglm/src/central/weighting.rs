@@ -1,9 +1,13 @@
 //! How much a unit may contribute: the coordinates of the rows and their typical size, found privately, and the rows' weights
 //! that enforce it.
 //!
-//! Rows are measured, and noise is added, in released coordinates ([`super::coordinates`]). A unit's size is the sum of its rows' l2 norms (the norm itself where each row is a unit). With R the private median
-//! size, a row's weight is `min(1, R / size of its unit)`, a function of the features alone, so that weighted scores keep
-//! their mean of zero, and `sum over a unit of weight * norm <= R` for every data set.
+//! Rows are measured, and noise is added, in released coordinates ([`super::coordinates`]). A unit's size is the sum of
+//! its rows' l2 norms (the norm itself where each row is a unit). With R a private quantile of the sizes, a row's weight is
+//! `min(1, R / size of its unit)`, so that `sum over a unit of weight * norm <= R` for every data set.
+//!
+//! Where each row is a unit R is the median: weights are functions of the features alone, and weighted scores keep their
+//! mean of zero. With several rows a unit their number may go with the response (people who come back have more
+//! visits), and few units should be weighted down: R is the ninth decile.
 
 use super::coordinates::{self, Coordinates};
 use super::purse::{Planned, Privacy, Purse};
@@ -46,7 +50,8 @@ pub(super) fn release(data: &Dataset, intercept: bool, purse: &mut Purse<'_>) ->
     let coordinates = Coordinates::release(data, intercept, purse)?;
     let norms = coordinates.row_norms(data);
     let sizes = data.sum_by_unit(|row| norms[row]);
-    let size = purse.quantile(SIZE, &sizes, candidates(data.design().columns())?, 0.5)?;
+    let share = if data.unit_name().is_some() { 0.9 } else { 0.5 };
+    let size = purse.quantile(SIZE, &sizes, candidates(data.design().columns())?, share)?;
     // Shrunk by more than the rounding of the sizes, the quotient and the products (relatively below 1e-10 for units of
     // up to 100,000 rows; the sum of a unit's norms is rounded like any sum).
     let bound = size * (1.0 - 1e-9);
