@@ -2,6 +2,8 @@
 
 pub mod account;
 pub mod calibrate;
+#[cfg(feature = "collect")]
+pub mod collect;
 pub mod fit;
 pub mod mean;
 pub mod methods;

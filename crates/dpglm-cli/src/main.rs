@@ -53,6 +53,9 @@ enum Command {
     Account(commands::account::Arguments),
     /// From a budget to noise: how much noise do these releases need?
     Calibrate(commands::calibrate::Arguments),
+    /// Private regression from people's devices
+    #[cfg(feature = "collect")]
+    Collect(Box<commands::collect::Arguments>),
 }
 
 /// How a result is printed.
@@ -75,6 +78,8 @@ fn main() -> ExitCode {
         Command::Schema(arguments) => commands::schema::run(&arguments),
         Command::Account(arguments) => commands::account::run(&arguments, cli.format),
         Command::Calibrate(arguments) => commands::calibrate::run(&arguments, cli.format),
+        #[cfg(feature = "collect")]
+        Command::Collect(arguments) => commands::collect::run(&arguments, cli.format),
     };
     match result.and_then(|output| print(&output)) {
         Ok(()) => ExitCode::SUCCESS,

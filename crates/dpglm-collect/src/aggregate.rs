@@ -1,35 +1,40 @@
 //! The curator's side of a study: which rounds there are, what a round's reports say together, and the estimate.
 //!
-//! Nothing here knows of HTTP or of a storage: a state goes in as text, reports go in as bytes, the next state comes out. The
-//! same reports give the same state, whatever their order and whoever computes it.
+//! The fit is [`LocalIht`]. Nothing here knows of HTTP or of a storage: a state goes in as text, reports go in as bytes, the next
+//! state comes out. The same reports give the same state to the last bit, whoever computes it.
+//!
+//! A record is scaled by the study's bounds: each feature to [-1, 1], a linear response to [-1, 1], a logistic one to 0 or 1
+//! (above the middle of its bounds, or not); a missing feature counts as its middle. Estimates are scaled back.
+//!
+//! The plan of the rounds is computed from the study by device and service alike. A device refuses a round whose numbers are not
+//! those of its own plan, so that two versions of this program never mix silently.
 
 use std::sync::Arc;
 
+use dpglm::families;
 use dpglm::local::randomizer::{Kind, Randomizer, Report};
+use dpglm::local::{LocalIht, RoundPlan, RoundState};
 use dpglm::noise::RandomSource;
-use serde::{Deserialize, Serialize};
+use dpglm::privacy::Certificate;
+use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::storage::{Round, Rule};
-use crate::study::Study;
+use crate::study::{Column, Family, Study};
 
-/// The plan of a study.
+/// The plan of a study. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Aggregate {
-    plan: Arc<Plan>,
+    inner: Arc<Inner>,
 }
 
 #[derive(Debug)]
-struct Plan {
+struct Inner {
     study: Study,
-    randomizer: Randomizer,
-    rounds: u32,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct State {
-    round: u32,
-    theta: Vec<f64>,
+    fit: LocalIht,
+    plan: RoundPlan,
+    /// The randomizer of each round.
+    randomizers: Vec<Randomizer>,
 }
 
 /// A closed round.
@@ -44,42 +49,83 @@ pub struct Closed {
 /// One coefficient, in the units of the study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Coefficient {
-    /// The feature's name.
+    /// The feature's name, or `(Intercept)`.
     pub name: String,
     /// The estimate.
     pub estimate: f64,
 }
 
-/// A study's facts, for the page.
+/// A study's facts, for the page, which has no reader for the study's own format.
 #[derive(Debug, Serialize)]
 pub struct Facts<'a> {
     name: &'a str,
     purpose: &'a str,
+    participants: &'a str,
     epsilon: f64,
+    family: &'static str,
+    intercept: bool,
+    features: &'a [Column],
+    response: &'a Column,
 }
 
 /// What a device does in a round, for the page.
 #[derive(Debug, Serialize)]
-pub struct RoundPlan {
+pub struct RoundNumbers {
     kind: Kind,
+    dimension: usize,
+    radius: f64,
+    epsilon: f64,
+    candidates: u32,
+    cap: u32,
+    gain: f64,
 }
+
+/// The relative difference of two clips that counts as rounding.
+const ROUNDING: f64 = 1e-9;
 
 impl Aggregate {
     /// The plan of a study: public numbers only.
     pub fn new(study: &Study) -> Result<Self> {
-        let randomizer = Randomizer::new(Kind::Duchi, study.features().len(), 1.0, study.epsilon())?;
-        Ok(Self { plan: Arc::new(Plan { study: study.clone(), randomizer, rounds: 3 }) })
+        let (family, interval) = match study.family() {
+            Family::Linear => (families::Family::Gaussian, (-1.0, 1.0)),
+            Family::Logistic => (families::Family::Logistic, (0.0, 1.0)),
+        };
+        let intercept = usize::from(study.intercept());
+        let mut fit =
+            LocalIht::new(family, interval, 1.0, study.sparsity() + intercept)?.kind(study.randomizer());
+        if let Some(square) = study.second_moment() {
+            fit = fit.feature_square(square)?;
+        }
+        let plan = fit.plan(study.reports(), study.features().len() + intercept, study.epsilon())?;
+        // The numbers of a round's randomizer depend on how many columns are in play, not on which.
+        let randomizers = plan
+            .rounds
+            .iter()
+            .enumerate()
+            .map(|(round, numbers)| {
+                let columns = (0..numbers.columns).collect();
+                let state = RoundState { round, columns, clip: numbers.clip, ..fit.start(&plan) };
+                fit.randomizer(&state, study.epsilon())
+            })
+            .collect::<dpglm::Result<_>>()?;
+        Ok(Self { inner: Arc::new(Inner { study: study.clone(), fit, plan, randomizers }) })
+    }
+
+    /// The study.
+    pub fn study(&self) -> &Study {
+        &self.inner.study
     }
 
     /// How many rounds there are.
     pub fn rounds(&self) -> u32 {
-        self.plan.rounds
+        u32::try_from(self.inner.plan.rounds.len()).unwrap_or(u32::MAX)
     }
 
-    /// When a round ends.
-    pub fn rule(&self, _round: u32) -> Rule {
-        let study = &self.plan.study;
-        let target = (study.reports() / u64::from(self.plan.rounds)).max(1);
+    /// When a round, from 1, ends.
+    pub fn rule(&self, round: u32) -> Rule {
+        let study = &self.inner.study;
+        let planned = self.inner.plan.rounds.get(place(round));
+        let target = planned.map_or(u64::MAX, |round| round.users);
         Rule {
             target,
             minimum: study.minimum().min(target),
@@ -88,76 +134,167 @@ impl Aggregate {
         }
     }
 
+    /// The promise to each participant.
+    pub fn certificate(&self) -> Result<Certificate> {
+        Ok(self.inner.fit.certificate(&self.inner.plan)?)
+    }
+
     /// The state in which the first round opens.
     pub fn first(&self) -> Result<String> {
-        write(&State { round: 1, theta: vec![0.0; self.plan.study.features().len()] })
+        write(&self.inner.fit.start(&self.inner.plan))
     }
 
     /// Whether these bytes are a report that a device could have made for the round.
-    pub fn accepts(&self, _round: u32, report: &[u8]) -> bool {
-        let mut sum = vec![0.0; self.plan.study.features().len()];
-        Report::from_bytes(report)
-            .is_ok_and(|report| self.plan.randomizer.estimate(&report, &mut sum).is_ok())
+    pub fn accepts(&self, round: u32, report: &[u8]) -> bool {
+        let (Ok(report), Some(randomizer)) =
+            (Report::from_bytes(report), self.inner.randomizers.get(place(round)))
+        else {
+            return false;
+        };
+        let indices = match randomizer.kind() {
+            Kind::Duchi => 2,
+            Kind::PrivUnit => randomizer.candidates(),
+        };
+        report.kind == randomizer.kind() && report.index < indices
     }
 
-    /// A device's report for a round.
+    /// Device: the report of a record, in the user's units, for a round.
     pub fn report(
         &self,
         state: &str,
         round: u32,
         features: &[f64],
-        _response: f64,
+        response: f64,
         rng: &mut RandomSource,
     ) -> Result<Report> {
-        let state = read(state)?;
-        if state.round != round {
-            return Err(Error::Argument("the state is another round's".into()));
+        let (state, randomizer) = self.round(state, round)?;
+        if features.len() != self.inner.study.features().len() {
+            return Err(Error::Argument(format!(
+                "the study has {} features, the record {}",
+                self.inner.study.features().len(),
+                features.len()
+            )));
         }
-        Ok(self.plan.randomizer.randomize(features, rng)?)
+        let (features, response) = self.scale(features, response);
+        Ok(self.inner.fit.report(&state, randomizer, &features, response, rng)?)
+    }
+
+    /// The record in the fit's units.
+    fn scale(&self, features: &[f64], response: f64) -> (Vec<f64>, f64) {
+        let study = &self.inner.study;
+        let mut scaled: Vec<f64> =
+            study.features().iter().zip(features).map(|(column, &value)| column.scale(value)).collect();
+        scaled.extend(study.intercept().then_some(1.0));
+        let response = study.response().scale(response);
+        let response = match study.family() {
+            Family::Linear => response,
+            Family::Logistic => f64::from(u8::from(response > 0.0)),
+        };
+        (scaled, response)
+    }
+
+    /// The state of a round, if it is one that the study's own plan can have.
+    fn round(&self, text: &str, round: u32) -> Result<(RoundState, &Randomizer)> {
+        let state = read(text)?;
+        let foreign = || {
+            Error::refused(
+                "the service's round is not one of the study's plan",
+                "update this program, or ask the curator which version the service runs",
+            )
+        };
+        let (Some(planned), Some(randomizer)) =
+            (self.inner.plan.rounds.get(place(round)), self.inner.randomizers.get(place(round)))
+        else {
+            return Err(foreign());
+        };
+        let agrees = state.round == place(round)
+            && state.coefficients.len() == self.inner.plan.columns
+            && state.coefficients.iter().all(|value| value.is_finite())
+            && state.columns.len() == planned.columns
+            && state.columns.is_sorted_by(|a, b| a < b)
+            && state.columns.iter().all(|&column| column < self.inner.plan.columns)
+            && (state.clip - planned.clip).abs() <= ROUNDING * planned.clip;
+        if agrees { Ok((state, randomizer)) } else { Err(foreign()) }
     }
 
     /// Sums a round's reports, which must be sorted, and takes the step.
     pub fn close_round(&self, state: &str, reports: &[Vec<u8>]) -> Result<Closed> {
-        let mut state = read(state)?;
-        let mut sum = vec![0.0; state.theta.len()];
+        let number = u32::try_from(read(state)?.round + 1).unwrap_or(u32::MAX);
+        let (state, randomizer) = self.round(state, number)?;
+        let mut sum = vec![0.0; state.columns.len()];
         for report in reports {
-            self.plan.randomizer.estimate(&Report::from_bytes(report)?, &mut sum)?;
+            randomizer.estimate(&Report::from_bytes(report)?, &mut sum)?;
         }
-        for (t, s) in state.theta.iter_mut().zip(&sum) {
-            *t += s / reports.len().max(1) as f64;
-        }
-        state.round += 1;
-        let text = write(&state)?;
-        Ok(Closed { next: (state.round <= self.plan.rounds).then(|| text.clone()), result: text })
+        let next = self.inner.fit.close_round(&self.inner.plan, &state, &sum, reports.len() as u64)?;
+        let result = write(&next)?;
+        Ok(Closed { next: (number < self.rounds()).then(|| result.clone()), result })
     }
 
-    /// The estimate after the last closed round.
+    /// The estimate after the last closed round, in the study's units. Empty if no round is closed.
     pub fn estimate(&self, rounds: &[Round]) -> Result<Vec<Coefficient>> {
         let Some(result) = rounds.iter().rev().find_map(|round| round.result.as_deref()) else {
             return Ok(Vec::new());
         };
-        let state = read(result)?;
-        let names = self.plan.study.features().iter().map(|column| column.name.clone());
-        Ok(names.zip(state.theta).map(|(name, estimate)| Coefficient { name, estimate }).collect())
+        let fitted = read(result)?.coefficients;
+        let study = &self.inner.study;
+        let [low, high] = study.response().bounds;
+        // A linear predictor is in units of the response, a logistic one has none.
+        let (middle, half) = match study.family() {
+            Family::Linear => (0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low),
+            Family::Logistic => (0.0, 1.0),
+        };
+        let mut constant = middle + half * fitted.get(study.features().len()).copied().unwrap_or(0.0);
+        let mut slopes = Vec::with_capacity(fitted.len());
+        for (column, value) in study.features().iter().zip(&fitted) {
+            let [low, high] = column.bounds;
+            let slope = half * value / (0.5 * high - 0.5 * low);
+            constant -= slope * (0.5 * low + 0.5 * high);
+            slopes.push(Coefficient { name: column.name.clone(), estimate: slope });
+        }
+        let mut estimate = vec![Coefficient { name: "(Intercept)".into(), estimate: constant }];
+        estimate.append(&mut slopes);
+        Ok(estimate)
     }
 
     /// The numbers of a round.
-    pub fn round_plan(&self, _state: &str) -> Result<RoundPlan> {
-        Ok(RoundPlan { kind: Kind::Duchi })
+    pub fn round_numbers(&self, round: u32) -> Option<RoundNumbers> {
+        self.inner.randomizers.get(place(round)).map(|randomizer| RoundNumbers {
+            kind: randomizer.kind(),
+            dimension: randomizer.dimension(),
+            radius: randomizer.radius(),
+            epsilon: randomizer.epsilon(),
+            candidates: randomizer.candidates(),
+            cap: randomizer.cap(),
+            gain: randomizer.gain(),
+        })
     }
 
-    /// The facts of a study.
-    pub fn facts<'a>(&self, study: &'a Study) -> Facts<'a> {
-        Facts { name: study.name(), purpose: study.purpose(), epsilon: study.epsilon() }
+    /// The facts of the study.
+    pub fn facts(&self) -> Facts<'_> {
+        let study = &self.inner.study;
+        Facts {
+            name: study.name(),
+            purpose: study.purpose(),
+            participants: study.participants(),
+            epsilon: study.epsilon(),
+            family: study.family().name(),
+            intercept: study.intercept(),
+            features: study.features(),
+            response: study.response(),
+        }
     }
 }
 
-fn write(state: &State) -> Result<String> {
-    serde_json::to_string(state)
-        .map_err(|error| Error::Storage(format!("the state cannot be written: {error}")))
+/// Rounds are counted from 1 outside, from 0 in the plan.
+fn place(round: u32) -> usize {
+    (round as usize).wrapping_sub(1)
 }
 
-fn read(text: &str) -> Result<State> {
+fn write(state: &RoundState) -> Result<String> {
+    serde_json::to_string(state).map_err(|error| Error::Storage(format!("the state cannot be written: {error}")))
+}
+
+fn read(text: &str) -> Result<RoundState> {
     serde_json::from_str(text)
-        .map_err(|error| Error::Storage(format!("the state cannot be read (column {})", error.column())))
+        .map_err(|error| Error::Storage(format!("the round's state cannot be read (column {})", error.column())))
 }

@@ -11,6 +11,7 @@
 //! | [`aggregate`] | the curator: accept, close a round, estimate |
 //! | [`storage`] | where it lives: SQLite or PostgreSQL |
 //! | [`server`] | HTTP around it |
+//! | [`simulate`] | many devices against a real service |
 //!
 //! Roles are apart: the client never sees a storage, the aggregate never sees HTTP, and only the client sees data.
 
@@ -20,6 +21,7 @@ pub mod error;
 pub mod hex;
 pub mod message;
 pub mod server;
+pub mod simulate;
 pub mod storage;
 pub mod study;
 pub mod token;

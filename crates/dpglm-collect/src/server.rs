@@ -141,6 +141,40 @@ impl Service {
     }
 }
 
+impl Service {
+    /// Serves on an address until the process is asked to stop (an interrupt, or SIGTERM). `ready` hears the address.
+    pub fn run(self, address: SocketAddr, ready: impl FnOnce(SocketAddr)) -> std::io::Result<SocketAddr> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let listener = TcpListener::bind(address).await?;
+            let address = listener.local_addr()?;
+            ready(address);
+            self.serve(listener, asked_to_stop()).await?;
+            Ok(address)
+        })
+    }
+}
+
+/// Resolves on an interrupt or, where there is such a thing, on SIGTERM.
+async fn asked_to_stop() {
+    #[cfg(unix)]
+    if let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+        let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
+        std::future::poll_fn(|context| {
+            if interrupt.as_mut().poll(context).is_ready() || terminate.poll_recv(context).is_ready() {
+                return std::task::Poll::Ready(());
+            }
+            std::task::Poll::Pending
+        })
+        .await;
+        return;
+    }
+    // Without a way to be told, serve for ever.
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
 /// Opens a storage and makes sure that it holds this study.
 pub fn begin(study: &SignedStudy, aggregate: &Aggregate, place: &str) -> Result<Box<dyn Storage>> {
     let mut storage = storage::open(place)?;

@@ -9,6 +9,8 @@
 //! [model]
 //! family = "linear"                  # or "logistic"
 //! sparsity = 2                       # at most so many features matter
+//! intercept = true                   # the default; one more column
+//! second_moment = 0.3                # optional: mean square of a feature scaled to [-1, 1], a public guess; sets the step
 //! response = { name = "sleep", bounds = [0, 14] }
 //! features = [
 //!     { name = "steps", bounds = [0, 30000] },
@@ -43,6 +45,8 @@ use std::path::{Path, PathBuf};
 use dpglm::local::randomizer::Kind;
 use ring::digest::{SHA256, digest};
 
+use serde::Serialize;
+
 pub use key::{PublicKey, SigningKey};
 pub use raw::Family;
 
@@ -67,7 +71,7 @@ pub struct Study {
 }
 
 /// A feature or the response, with its public bounds.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Column {
     /// Its name in a person's record.
     pub name: String,
@@ -170,6 +174,16 @@ impl Study {
     /// How many features may matter.
     pub fn sparsity(&self) -> usize {
         self.raw.model.sparsity
+    }
+
+    /// Whether the model has an intercept.
+    pub fn intercept(&self) -> bool {
+        self.raw.model.intercept
+    }
+
+    /// The mean square of a scaled feature, if it is public.
+    pub fn second_moment(&self) -> Option<f64> {
+        self.raw.model.second_moment
     }
 
     /// The features, in order.

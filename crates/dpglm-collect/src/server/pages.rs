@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use super::clock::RoundSummary;
 use super::{Shared, json};
-use crate::aggregate::Coefficient;
+use crate::aggregate::{Coefficient, Facts, RoundNumbers};
 
 /// A file of the page. It may load nothing from elsewhere, nor send anything elsewhere.
 fn file(kind: &'static str, body: impl Into<String>) -> Response {
@@ -56,8 +56,7 @@ struct StudyShown<'a> {
     fingerprint: String,
     study: &'a str,
     signature: String,
-    /// The same facts for a page, which has no reader for the study's own format.
-    facts: crate::aggregate::Facts<'a>,
+    facts: Facts<'a>,
 }
 
 pub(super) async fn study(State(shared): State<Arc<Shared>>) -> Response {
@@ -68,7 +67,7 @@ pub(super) async fn study(State(shared): State<Arc<Shared>>) -> Response {
             fingerprint: study.fingerprint().to_string(),
             study: study.text(),
             signature: shared.study.signature(),
-            facts: shared.aggregate.facts(study),
+            facts: shared.aggregate.facts(),
         },
     )
 }
@@ -82,20 +81,13 @@ struct RoundShown<'a> {
     phase: &'static str,
     deadline: u64,
     state: Option<&'a RawValue>,
-    /// The plan's numbers for this round, which a device derives from the study by itself and a page need not.
-    plan: crate::aggregate::RoundPlan,
+    /// The randomizer's numbers, which the reference client derives from the study by itself.
+    numbers: Option<RoundNumbers>,
 }
 
 pub(super) async fn round(State(shared): State<Arc<Shared>>) -> Response {
     let snapshot = shared.snapshot();
     let current = snapshot.current();
-    let plan = match shared.aggregate.round_plan(&current.state) {
-        Ok(plan) => plan,
-        Err(error) => {
-            (shared.log)(&format!("the stored round cannot be read: {error}"));
-            return super::told(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "try again later");
-        }
-    };
     json(
         StatusCode::OK,
         &RoundShown {
@@ -106,7 +98,7 @@ pub(super) async fn round(State(shared): State<Arc<Shared>>) -> Response {
             phase: current.phase.name(),
             deadline: current.deadline,
             state: serde_json::from_str(&current.state).ok(),
-            plan,
+            numbers: shared.aggregate.round_numbers(current.number),
         },
     )
 }

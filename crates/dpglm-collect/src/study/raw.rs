@@ -44,6 +44,9 @@ pub(super) struct RawStudy {
 pub(super) struct RawModel {
     pub family: Family,
     pub sparsity: usize,
+    #[serde(default = "yes")]
+    pub intercept: bool,
+    pub second_moment: Option<f64>,
     pub response: RawColumn,
     pub features: RawFeatures,
 }
@@ -62,6 +65,11 @@ pub(super) struct RawRounds {
     pub minimum: u64,
     pub hours: f64,
     pub extensions: u32,
+}
+
+/// A model has an intercept unless the study says otherwise.
+fn yes() -> bool {
+    true
 }
 
 /// A column. That its bounds are missing is found by serde, in words about a field; here it is a broken promise.
@@ -191,6 +199,14 @@ impl RawStudy {
                     self.privacy.epsilon
                 ),
                 "choose what one person spends; more than 20 protects nobody",
+            ));
+        }
+        if let Some(square) = self.model.second_moment
+            && !(1e-6..=1.0).contains(&square)
+        {
+            return Err(Error::study(
+                format!("model.second_moment must lie in 1e-6 to 1, got {square}"),
+                "give the mean square of a feature scaled to [-1, 1], from public knowledge, or leave it out",
             ));
         }
         check("rounds.reports", self.rounds.reports as f64, 1.0, 1e9)?;
