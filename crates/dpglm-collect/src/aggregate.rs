@@ -291,10 +291,12 @@ fn place(round: u32) -> usize {
 }
 
 fn write(state: &RoundState) -> Result<String> {
-    serde_json::to_string(state).map_err(|error| Error::Storage(format!("the state cannot be written: {error}")))
+    serde_json::to_string(state)
+        .map_err(|error| Error::Storage(format!("the state cannot be written: {error}")))
 }
 
 fn read(text: &str) -> Result<RoundState> {
-    serde_json::from_str(text)
-        .map_err(|error| Error::Storage(format!("the round's state cannot be read (column {})", error.column())))
+    serde_json::from_str(text).map_err(|error| {
+        Error::Storage(format!("the round's state cannot be read (column {})", error.column()))
+    })
 }

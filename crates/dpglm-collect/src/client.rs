@@ -56,8 +56,8 @@ impl Accepted {
         &self.study
     }
 
-    /// Makes a report for a round. Nothing is kept or sent: see [`Device::answer`].
-    pub(crate) fn randomize(
+    /// Makes a report for a round. Nothing is kept or counted as spent: devices use [`Device::answer`].
+    pub fn randomize(
         &self,
         round: u32,
         state: &str,

@@ -205,7 +205,9 @@ impl Simulation<'_> {
 /// Waits a moment, or gives up.
 fn pause(since: Instant) -> Result<()> {
     if since.elapsed() > PATIENCE {
-        return Err(Error::Argument("the service did not go on for two minutes: look at its status page".into()));
+        return Err(Error::Argument(
+            "the service did not go on for two minutes: look at its status page".into(),
+        ));
     }
     thread::sleep(Duration::from_millis(20));
     Ok(())

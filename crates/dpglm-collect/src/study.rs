@@ -20,7 +20,7 @@
 //!
 //! [privacy]
 //! epsilon = 2                        # what one person spends, once
-//! randomizer = "priv_unit"           # or "duchi"
+//! randomizer = "privunit"           # or "duchi"
 //!
 //! [rounds]
 //! reports = 30000                    # of the whole study; the plan divides them

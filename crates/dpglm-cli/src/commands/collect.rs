@@ -78,8 +78,9 @@ impl From<dpglm_collect::Error> for Failure {
 
 /// Reads a file that holds one secret or document.
 fn read(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path)
-        .map_err(|error| Failure::Failed(format!("{}: {error}: give a file that can be read", path.display())))
+    std::fs::read_to_string(path).map_err(|error| {
+        Failure::Failed(format!("{}: {error}: give a file that can be read", path.display()))
+    })
 }
 
 /// A token from a file.

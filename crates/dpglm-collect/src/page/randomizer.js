@@ -99,7 +99,7 @@ export function choose(plan, vector, seed, draw, sign) {
     const side = dot(x, direction(seed, 0, x.length)) >= 0 === kept;
     return side === outcome(w, draw)[0] ? 1 : 0;
   }
-  if (plan.kind !== "priv_unit") throw new RangeError("unknown randomizer");
+  if (plan.kind !== "privunit") throw new RangeError("unknown randomizer");
   const w = weights(plan.epsilon, plan.cap, plan.candidates);
   const lifted = [...x, Math.sqrt(Math.max(0, 1 - dot(x, x)))];
   const scores = new Float64Array(plan.candidates);

@@ -41,7 +41,16 @@ impl Cluster {
         let data = cluster.data();
         cluster.run(
             "initdb",
-            &["-D", &data, "-U", "dpglm", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions"],
+            &[
+                "-D",
+                &data,
+                "-U",
+                "dpglm",
+                "--auth=trust",
+                "--encoding=UTF8",
+                "--locale=C",
+                "--no-instructions",
+            ],
         );
         cluster.launch();
         cluster
@@ -56,16 +65,23 @@ impl Cluster {
         self.folder.path()
     }
 
-    fn launch(&self) {
-        let options = format!("-c listen_addresses='' -c unix_socket_directories='{}'", self.path().display());
+    /// Starts the server.
+    pub fn launch(&self) {
+        let options =
+            format!("-c listen_addresses='' -c unix_socket_directories='{}'", self.path().display());
         let log = self.path().join("log").display().to_string();
         self.run("pg_ctl", &["-D", &self.data(), "-w", "-l", &log, "-o", &options, "start"]);
     }
 
     /// Stops at once, as in a crash, and starts again: the log is replayed.
     pub fn restart(&self) {
-        self.run("pg_ctl", &["-D", &self.data(), "-w", "-m", "immediate", "stop"]);
+        self.stop();
         self.launch();
+    }
+
+    /// Stops at once.
+    pub fn stop(&self) {
+        self.run("pg_ctl", &["-D", &self.data(), "-w", "-m", "immediate", "stop"]);
     }
 
     /// A fresh database and its URL.

@@ -42,13 +42,13 @@ fn devices_answer_once(storage: &mut dyn Storage) {
     let first = submission(&tokens[0], 1, 9);
     let batch = [
         first.clone(),
-        first.clone(),                  // a retry in the same batch
-        submission(&tokens[0], 1, 8),   // another report of the same device
-        submission(&tokens[1], 1, 9),   // the first device's bytes
-        submission(&tokens[1], 2, 7),   // a round that has not begun
-        submission(&stranger, 1, 6),    // nobody
-        submission(&tokens[7], 1, 6),   // whose enrolment failed
-        submission(&tokens[1], 0, 5),   // a round before the first
+        first.clone(),                // a retry in the same batch
+        submission(&tokens[0], 1, 8), // another report of the same device
+        submission(&tokens[1], 1, 9), // the first device's bytes
+        submission(&tokens[1], 2, 7), // a round that has not begun
+        submission(&stranger, 1, 6),  // nobody
+        submission(&tokens[7], 1, 6), // whose enrolment failed
+        submission(&tokens[1], 0, 5), // a round before the first
     ];
     let expected = [
         Outcome::Accepted,
@@ -138,7 +138,9 @@ fn writers_agree(place: &str) {
     let wins: usize = std::thread::scope(|scope| {
         let closers: Vec<_> = (0..4)
             .map(|_| {
-                scope.spawn(|| storage::open(place).unwrap().close(1, "{}", Some(&opening(2))).unwrap() as usize)
+                scope.spawn(|| {
+                    storage::open(place).unwrap().close(1, "{}", Some(&opening(2))).unwrap() as usize
+                })
             })
             .collect();
         closers.into_iter().map(|closer| closer.join().unwrap()).sum()

@@ -190,7 +190,9 @@ struct RoundDocument {
 pub fn estimate(arguments: &Estimate, format: Format) -> Result<String, Failure> {
     let mut storage = storage::open(&arguments.storage)?;
     let stored = storage.study()?.ok_or_else(|| {
-        Failure::Failed("no study has begun in this storage: name the storage of `dpglm collect serve`".into())
+        Failure::Failed(
+            "no study has begun in this storage: name the storage of `dpglm collect serve`".into(),
+        )
     })?;
     let study = Study::parse(&stored.text)?;
     let aggregate = Aggregate::new(&study)?;
@@ -210,7 +212,11 @@ pub fn estimate(arguments: &Estimate, format: Format) -> Result<String, Failure>
         fingerprint: study.fingerprint().to_string(),
         rounds: rounds
             .iter()
-            .map(|round| RoundDocument { round: round.number, phase: round.phase.name(), reports: round.count })
+            .map(|round| RoundDocument {
+                round: round.number,
+                phase: round.phase.name(),
+                reports: round.count,
+            })
             .collect(),
         estimate: aggregate.estimate(&rounds)?,
         certificate: aggregate.certificate()?,

@@ -55,8 +55,8 @@ pub fn run(arguments: &Report, format: Format) -> Result<String, Failure> {
     let answered = match device.made(&accepted)? {
         Some(before) => before,
         None => {
-            let values: BTreeMap<String, Option<f64>> =
-                serde_json::from_str(&read(&arguments.record)?).map_err(|_| {
+            let values: BTreeMap<String, Option<f64>> = serde_json::from_str(&read(&arguments.record)?)
+                .map_err(|_| {
                     // The parser's message may quote a value.
                     Failure::Failed(format!(
                         "{}: not a JSON object from column to number",

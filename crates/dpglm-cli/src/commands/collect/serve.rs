@@ -59,8 +59,9 @@ pub fn run(arguments: &Serve) -> Result<String, Failure> {
     };
     let log = config.log.clone();
     let service = Service::start(config)?;
-    let address = service
-        .run(arguments.listen, move |address| log(&format!("serving on http://{address}")))
-        .map_err(|error| Failure::Failed(format!("{}: {error}: choose another --listen", arguments.listen)))?;
+    let address =
+        service.run(arguments.listen, move |address| log(&format!("serving on http://{address}"))).map_err(
+            |error| Failure::Failed(format!("{}: {error}: choose another --listen", arguments.listen)),
+        )?;
     Ok(format!("stopped serving on {address}\n"))
 }

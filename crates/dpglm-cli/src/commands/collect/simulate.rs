@@ -109,8 +109,9 @@ fn records(path: &Path, study: &Study) -> Result<Vec<Record>, Failure> {
     let columns: serde_json::Map<String, Value> =
         study.features().iter().chain([study.response()]).map(declared).collect();
     let schema = json!({"target": study.response().name, "scale": "none", "columns": columns});
-    let schema: Schema = serde_json::from_value(schema)
-        .map_err(|error| Failure::Failed(format!("the study's columns cannot be read from a table: {error}")))?;
+    let schema: Schema = serde_json::from_value(schema).map_err(|error| {
+        Failure::Failed(format!("the study's columns cannot be read from a table: {error}"))
+    })?;
     let table = read_table(path, &schema, &ReadOptions::default())?;
     let place = |name: &str| table.columns.iter().position(|column| column.name == name);
     let places: Vec<usize> = study.features().iter().filter_map(|column| place(&column.name)).collect();
