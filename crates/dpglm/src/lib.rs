@@ -12,8 +12,8 @@
 //! | [`kernels`] | the passes over the rows, where the time is spent |
 //! | [`mechanisms`] | every way in which something may leave |
 //! | [`central`] | estimators for a trusted curator: means, linear and generalized linear models |
+//! | [`local`] | randomizers for users' devices, and the estimators a server runs on their reports |
 //! | [`comparators`] | methods of other authors, made private for every data set, to compare with |
-//! | [`local`] | the local model: randomizers on the users' devices, and protocols |
 //! | [`audit`] | lower confidence bounds on epsilon from runs on neighbouring data |
 //! | [`registry`] | every mechanism with its worst-case neighbours and its weakened twins |
 //!

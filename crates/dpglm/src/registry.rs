@@ -5,6 +5,7 @@
 
 mod estimators;
 mod mechanisms;
+mod reports;
 mod sparse;
 
 use crate::error::Result;
@@ -223,6 +224,41 @@ pub fn entries() -> &'static [Entry] {
             guarantee: "selections and one Gaussian, every data set",
             reference: "Karwa and Vadhan 2018",
             audit: sparse::karwa_vadhan,
+        },
+        Entry {
+            name: "privunit",
+            summary: "a user's vector by one of many public directions, more often one near it",
+            guarantee: "pure, per report, every vector, exact probabilities",
+            reference: "Bhowmick et al. 2018; Ye and Barg 2018",
+            audit: reports::privunit,
+        },
+        Entry {
+            name: "duchi",
+            summary: "a user's vector by its side of a public direction",
+            guarantee: "pure, per report, every vector, exact probabilities",
+            reference: "WX Algorithm 1; Duchi, Jordan and Wainwright 2018",
+            audit: reports::duchi,
+        },
+        Entry {
+            name: "local-gaussian",
+            summary: "a user's vector with Gaussian noise",
+            guarantee: "Gaussian(2 radius / sigma) per report, every vector",
+            reference: "Balle and Wang 2018",
+            audit: reports::local_gaussian,
+        },
+        Entry {
+            name: "local-iht",
+            summary: "sparse regression in rounds of randomized gradients, each user answering once",
+            guarantee: "pure, per user, every record",
+            reference: "WX Algorithms 1 and 4, corrected",
+            audit: reports::local_iht,
+        },
+        Entry {
+            name: "one-shot",
+            summary: "a generalized linear model from one report a user and public features",
+            guarantee: "pure, per user, every record",
+            reference: "NL Algorithm 1, corrected",
+            audit: reports::one_shot,
         },
     ]
 }

@@ -16,6 +16,8 @@ const RUNS: u64 = 200_000;
 const FITS: u64 = 1_500;
 /// Fits of forty rows and a column or two: cheaper, so there are more of them.
 const SMALL_FITS: u64 = 10_000;
+/// A report by PrivUnit looks at hundreds of directions.
+const REPORTS: u64 = 5_000;
 const ERROR: f64 = 1e-6;
 
 /// A seed derived from names, so that no seed is ever chosen by its result.
@@ -33,6 +35,7 @@ fn examine(entry: &str, subject: &mut Subject) -> Vec<Report> {
         "select-refine" | "sparse-multinomial" => FITS,
         "noisy-iht" | "peeling-iht" | "dp-iht" | "sparse-mean" => SMALL_FITS,
         "transfer" | "frank-wolfe" | "two-stage" | "johnson-lindenstrauss" | "karwa-vadhan" => SMALL_FITS,
+        "privunit" | "local-iht" | "one-shot" => REPORTS,
         _ => RUNS,
     };
     let audit = Audit::new(runs, ERROR / subject.pairs.len() as f64).unwrap();
@@ -98,4 +101,9 @@ audits! {
     two_stage => "two-stage",
     johnson_lindenstrauss => "johnson-lindenstrauss",
     karwa_vadhan => "karwa-vadhan",
+    privunit => "privunit",
+    duchi => "duchi",
+    local_gaussian => "local-gaussian",
+    local_iht => "local-iht",
+    one_shot => "one-shot",
 }

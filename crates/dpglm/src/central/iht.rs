@@ -87,19 +87,35 @@ impl Iht {
         response: &[f64],
         ridge: f64,
     ) -> Result<Vec<f64>> {
+        let admitted: Vec<f64> = response.iter().map(|&y| family.admit(y)).collect();
+        self.fit_unbounded(family, design, &admitted, ridge)
+    }
+
+    /// The same with responses taken as they are: unbiased noisy labels lie outside a family's domain.
+    pub(crate) fn fit_unbounded(
+        &self,
+        family: &Family,
+        design: &Design,
+        response: &[f64],
+        ridge: f64,
+    ) -> Result<Vec<f64>> {
         require_sparsity(self.sparsity, design.columns())?;
         let n = design.rows() as f64;
         if self.sparsity == design.columns() {
             // Nothing is cut off, so the last step alone leads to the same point.
             return Ok(newton(family, design, response, ridge, vec![0.0; design.columns()]));
         }
-        let steepest = if matches!(family, Family::Logistic) { 0.25 } else { 1.0 };
+        let steepest = match family {
+            Family::Logistic => 0.25,
+            Family::Monotone(link) => link.slopes().1,
+            _ => 1.0,
+        };
         let step = match self.step {
             Some(step) => step,
             None => 1.0 / (steepest * largest_curvature(design) + ridge).max(f64::MIN_POSITIVE),
         };
         let point = Self { step: Some(step), ..*self }.minimise(vec![0.0; design.columns()], |b, g| {
-            fused_pass(design, b, |row, u| family.mean(u) - family.admit(response[row]), g);
+            fused_pass(design, b, |row, u| family.mean(u) - response[row], g);
             g.iter_mut().zip(b).for_each(|(g, b)| *g = *g / n + ridge * b);
         })?;
         // Step 3
@@ -127,7 +143,7 @@ pub(crate) fn keep_largest(v: &mut [f64], count: usize) {
 }
 
 /// The largest eigenvalue of `X^T X / n`, a little enlarged, by power iteration.
-fn largest_curvature(design: &Design) -> f64 {
+pub(crate) fn largest_curvature(design: &Design) -> f64 {
     let d = design.columns();
     let mut v: Vec<f64> = (0..d).map(|j| 1.0 + 0.1 * ((j * 2_654_435_761) % 97) as f64 / 97.0).collect();
     let mut largest = 0.0;
@@ -147,7 +163,7 @@ fn newton(family: &Family, design: &Design, response: &[f64], ridge: f64, start:
     let (n, s) = (design.rows() as f64, start.len());
     let gradient = |b: &[f64]| {
         let mut g = vec![0.0; s];
-        fused_pass(design, b, |row, u| family.mean(u) - family.admit(response[row]), &mut g);
+        fused_pass(design, b, |row, u| family.mean(u) - response[row], &mut g);
         DVector::from_iterator(s, g.iter().zip(b).map(|(g, b)| g / n + ridge * b))
     };
     let (mut b, mut g) = (start.clone(), gradient(&start));

@@ -30,6 +30,11 @@ impl MonotoneLink {
         Ok(Self { function: Arc::new(function), slopes: (least, largest) })
     }
 
+    /// The declared smallest and largest derivative.
+    pub(crate) fn slopes(&self) -> (f64, f64) {
+        self.slopes
+    }
+
     pub(super) fn value(&self, predictor: f64) -> f64 {
         (self.function)(predictor)
     }

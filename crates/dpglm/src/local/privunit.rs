@@ -99,16 +99,17 @@ impl SubsetSelection {
             .collect();
         let mut order: Vec<u32> = (0..self.candidates).collect();
         // A total order on whatever the scores are, so that the cap always has m members.
-        order.sort_unstable_by(|&a, &b| {
+        order.select_nth_unstable_by(self.cap as usize, |&a, &b| {
             scores[b as usize].total_cmp(&scores[a as usize]).then_with(|| a.cmp(&b))
         });
-        let (cap, others) = order.split_at_mut(self.cap as usize);
-        cap.sort_unstable();
-        others.sort_unstable();
-        match self.weights.outcome(draw) {
-            Ok(member) => cap[member as usize],
-            Err(other) => others[other as usize],
-        }
+        let mut in_cap = vec![false; self.candidates as usize];
+        order[..self.cap as usize].iter().for_each(|&k| in_cap[k as usize] = true);
+        let (likely, place) = match self.weights.outcome(draw) {
+            Ok(member) => (true, member),
+            Err(other) => (false, other),
+        };
+        // There are as many of each kind as the weights count, so the place exists for every draw.
+        (0..self.candidates).filter(|&k| in_cap[k as usize] == likely).nth(place as usize).unwrap_or(0)
     }
 }
 

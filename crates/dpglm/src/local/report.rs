@@ -28,6 +28,7 @@ pub enum Kind {
     /// One random direction and on which side of it the vector lies ([`super::duchi`]).
     Duchi,
     /// One of many random directions, more often one near the vector ([`super::privunit`]).
+    #[serde(rename = "privunit")]
     PrivUnit,
 }
 
