@@ -10,3 +10,5 @@ pub mod methods;
 pub mod predict;
 pub mod schema;
 pub mod show;
+#[cfg(not(feature = "collect"))]
+pub mod without_collect;

@@ -56,6 +56,9 @@ enum Command {
     /// Private regression from people's devices
     #[cfg(feature = "collect")]
     Collect(Box<commands::collect::Arguments>),
+    /// Private regression from people's devices
+    #[cfg(not(feature = "collect"))]
+    Collect(commands::without_collect::Arguments),
 }
 
 /// How a result is printed.
@@ -80,6 +83,8 @@ fn main() -> ExitCode {
         Command::Calibrate(arguments) => commands::calibrate::run(&arguments, cli.format),
         #[cfg(feature = "collect")]
         Command::Collect(arguments) => commands::collect::run(&arguments, cli.format),
+        #[cfg(not(feature = "collect"))]
+        Command::Collect(arguments) => commands::without_collect::run(&arguments),
     };
     match result.and_then(|output| print(&output)) {
         Ok(()) => ExitCode::SUCCESS,

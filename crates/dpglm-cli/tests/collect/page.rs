@@ -8,6 +8,8 @@ use dpglm_collect::hex;
 use dpglm_collect::storage;
 use serde_json::{Value, json};
 
+const VECTORS: &str = include_str!("../../../dpglm/tests/vectors/local_reports.json");
+
 /// Runs the page's own randomizer on given random choices.
 const CHOOSE: &str = r#"(async (cases) => {
   const { choose, named, outcomes, reportBytes } = await import("/randomizer.js");
@@ -42,7 +44,28 @@ fn the_page_makes_the_librarys_reports() {
     let mut browser = Browser::open(&format!("http://{}/", server.address));
     browser.wait("document.getElementById('promise') !== null");
 
-    // Many random cases.
+    // The published cases.
+    let vectors: Value = serde_json::from_str(VECTORS).unwrap();
+    let cases: Vec<Value> = vectors
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|case| {
+            json!({
+                "plan": case, "vector": case["vector"], "seed": case["seed"], "draw": case["draw"], "sign": case["sign"],
+            })
+        })
+        .collect();
+    let answers = browser.evaluate(&format!("{CHOOSE}({})", json!(cases)));
+    assert!(cases.len() >= 20);
+    for (case, answer) in vectors.as_array().unwrap().iter().zip(answers.as_array().unwrap()) {
+        assert_eq!((&answer["report"], &answer["outcomes"]), (&case["report"], &case["outcomes"]));
+        for (ours, theirs) in answer["direction"].as_array().unwrap().iter().zip(case["direction"].as_array().unwrap()) {
+            assert!((ours.as_f64().unwrap() - theirs.as_f64().unwrap()).abs() < 1e-9);
+        }
+    }
+
+    // Many random ones.
     let mut rng = RandomSource::insecure_seeded(0x7061_6765);
     let mut unit = || f64::from(rng.next_u32()) * 2f64.powi(-31) - 1.0;
     let mut cases = Vec::new();

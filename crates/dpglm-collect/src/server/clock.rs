@@ -18,6 +18,8 @@ use crate::storage::{Expiry, Opening, Phase, Round, Storage};
 
 /// How often the clock is looked at.
 const TICK: Duration = Duration::from_millis(200);
+/// The shortest time between two looks, however many batches are written.
+const REST: Duration = Duration::from_millis(20);
 
 /// What handlers show: the storage as it was a moment ago.
 #[derive(Debug, Clone)]
@@ -100,17 +102,26 @@ pub(super) fn start(
     log: Log,
 ) {
     thread::spawn(move || {
+        let mut trouble = String::new();
         loop {
             let step = tick(&mut *storage, &aggregate, now(), &log)
                 .and_then(|_| snapshot(&mut *storage, &aggregate));
             match step {
-                Ok(fresh) => *shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(fresh),
+                Ok(fresh) => {
+                    *shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(fresh);
+                    trouble.clear();
+                }
                 // The storage may come back; until then the last picture stands.
                 Err(error) => {
-                    log(&format!("the clock waits: {error}"));
+                    let message = format!("the clock waits: {error}");
+                    if message != trouble {
+                        log(&message);
+                        trouble = message;
+                    }
                     thread::sleep(TICK);
                 }
             }
+            thread::sleep(REST);
             if woken.recv_timeout(TICK) == Err(RecvTimeoutError::Disconnected) {
                 return;
             }
