@@ -6,7 +6,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 reports=${1:-60000} connections=${2:-64}
-dpglm="${CARGO_TARGET_DIR:-target}/release/dpglm"
+# The variable DPGLM names another binary.
+dpglm="${DPGLM:-${CARGO_TARGET_DIR:-target}/release/dpglm}"
 [ -x "$dpglm" ] || cargo build --release -p dpglm-cli --features collect --locked
 dpglm=$(realpath "$dpglm")
 folder=$(mktemp -d /tmp/dpglm-collect-XXXXXX)

@@ -300,3 +300,101 @@ fn read(text: &str) -> Result<RoundState> {
         Error::Storage(format!("the round's state cannot be read (column {})", error.column()))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::Phase;
+
+    fn study(family: &str) -> Study {
+        Study::parse(&format!(
+            r#"
+            version = 1
+            name = "a"
+            purpose = "b"
+            participants = "c"
+            model = {{ family = "{family}", sparsity = 2, response = {{ name = "y", bounds = [10, 30] }}, features = [
+                {{ name = "u", bounds = [0, 4] }}, {{ name = "v", bounds = [-1, 1] }}, {{ name = "w", bounds = [5, 6] }} ] }}
+            privacy = {{ epsilon = 1, randomizer = "duchi" }}
+            rounds = {{ reports = 100, minimum = 1, hours = 1, extensions = 0 }}
+            "#
+        ))
+        .unwrap()
+    }
+
+    fn closed(aggregate: &Aggregate, coefficients: [f64; 4]) -> Round {
+        let mut state = read(&aggregate.first().unwrap()).unwrap();
+        state.coefficients = coefficients.to_vec();
+        Round {
+            number: 1,
+            phase: Phase::Closed,
+            count: 1,
+            deadline: 0,
+            extensions: 0,
+            state: String::new(),
+            result: Some(write(&state).unwrap()),
+        }
+    }
+
+    /// Prediction from the estimate in the study's units is the fit's own prediction, scaled.
+    #[test]
+    fn estimates_are_in_the_studys_units() {
+        for (family, middle, half) in [("linear", 20.0, 10.0), ("logistic", 0.0, 1.0)] {
+            let aggregate = Aggregate::new(&study(family)).unwrap();
+            let fitted = [0.5, -0.25, 0.125, 0.0625];
+            let estimate = aggregate.estimate(&[closed(&aggregate, fitted)]).unwrap();
+            let names: Vec<&str> = estimate.iter().map(|c| c.name.as_str()).collect();
+            assert_eq!(names, ["(Intercept)", "u", "v", "w"]);
+            for record in [[0.0, 0.0, 5.0], [3.0, -0.5, 5.75], [4.0, 1.0, 6.0]] {
+                let (scaled, _) = aggregate.scale(&record, 10.0);
+                let fit: f64 = scaled.iter().zip(fitted).map(|(x, b)| x * b).sum();
+                let user: f64 = estimate[1..].iter().zip(record).map(|(c, x)| c.estimate * x).sum();
+                assert!((estimate[0].estimate + user - (middle + half * fit)).abs() < 1e-12);
+            }
+            assert_eq!(aggregate.estimate(&[]).unwrap(), []);
+        }
+    }
+
+    #[test]
+    fn every_value_is_scaled_by_the_public_rule() {
+        let linear = Aggregate::new(&study("linear")).unwrap();
+        let odd = [f64::NAN, f64::INFINITY, -1e300];
+        assert_eq!(linear.scale(&odd, f64::NEG_INFINITY), (vec![0.0, 1.0, -1.0, 1.0], -1.0));
+        assert_eq!(linear.scale(&[1.0, 0.5, 5.5], f64::NAN), (vec![-0.5, 0.5, 0.0, 1.0], 0.0));
+        let logistic = Aggregate::new(&study("logistic")).unwrap();
+        for (response, coded) in
+            [(10.0, 0.0), (20.0, 0.0), (20.5, 1.0), (30.0, 1.0), (f64::NAN, 0.0), (1e9, 1.0)]
+        {
+            assert_eq!(logistic.scale(&odd, response).1, coded, "{response}");
+        }
+    }
+
+    #[test]
+    fn reports_of_another_kind_are_not_accepted() {
+        let aggregate = Aggregate::new(&study("linear")).unwrap();
+        let report = |kind, index| Report { kind, seed: [7; 16], index }.to_bytes();
+        assert!(
+            aggregate.accepts(1, &report(Kind::Duchi, 0)) && aggregate.accepts(1, &report(Kind::Duchi, 1))
+        );
+        assert!(!aggregate.accepts(1, &report(Kind::Duchi, 2)));
+        assert!(!aggregate.accepts(1, &report(Kind::PrivUnit, 0)));
+        assert!(!aggregate.accepts(0, &report(Kind::Duchi, 0)));
+        assert!(!aggregate.accepts(aggregate.rounds() + 1, &report(Kind::Duchi, 0)));
+        assert!(!aggregate.accepts(1, &[]));
+    }
+
+    #[test]
+    fn the_plan_spends_epsilon_once_and_asks_for_all_reports() {
+        let aggregate = Aggregate::new(&study("linear")).unwrap();
+        let asked: u64 = (1..=aggregate.rounds()).map(|round| aggregate.rule(round).target).sum();
+        assert_eq!(asked, 100);
+        let guarantee = aggregate.certificate().unwrap().guarantee().unwrap();
+        // Certificates round upward.
+        assert!((1.0..1.0 + 1e-9).contains(&guarantee.epsilon) && guarantee.delta == 0.0);
+        assert!(aggregate.close_round("null", &[]).is_err());
+        assert!(
+            aggregate.close_round(&aggregate.first().unwrap(), &[]).is_err(),
+            "an empty round is not closed"
+        );
+    }
+}

@@ -9,11 +9,13 @@
 //!
 //! The enrolment token travels beside it, in the header `Authorization: Bearer`, so that a message by itself names nobody.
 
+use std::fmt;
+
 use crate::study::Fingerprint;
 use dpglm::local::randomizer::{REPORT_BYTES, Report};
 
 /// A report in its envelope.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Message {
     /// The study, by the beginning of its fingerprint.
     pub study: [u8; 8],
@@ -55,5 +57,40 @@ impl Message {
         let message = Self { study: *study, round: u16::from_le_bytes(*round), report };
         (version == VERSION && message.round > 0 && Report::from_bytes(&message.report).is_ok())
             .then_some(message)
+    }
+}
+
+impl fmt::Debug for Message {
+    /// What a device said belongs in no log.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Message").field("round", &self.round).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hex;
+    use dpglm::local::randomizer::Kind;
+
+    #[test]
+    fn byte_by_byte() {
+        let report = Report { kind: Kind::Duchi, seed: [0xab; 16], index: 1 };
+        let message = Message { study: [1, 2, 3, 4, 5, 6, 7, 8], round: 0x0102, report: report.to_bytes() };
+        let bytes = message.to_bytes();
+        let seed = "ab".repeat(16);
+        assert_eq!(hex::encode(&bytes), format!("01010203040506070802010101{seed}01000000"));
+        assert_eq!(bytes.len(), LENGTH);
+        assert_eq!(Message::from_bytes(&bytes), Some(message));
+        for (place, value) in [(0, 0), (0, 2), (11, 0), (12, 0), (12, 3)] {
+            let mut wrong = bytes.clone();
+            wrong[place] = value;
+            assert_eq!(Message::from_bytes(&wrong), None, "{place}");
+        }
+        let mut no_round = bytes.clone();
+        no_round[9..11].fill(0);
+        assert_eq!(Message::from_bytes(&no_round), None);
+        assert_eq!(Message::from_bytes(&bytes[..32]), None);
+        assert_eq!(Message::from_bytes(&[&bytes[..], &[0]].concat()), None);
     }
 }

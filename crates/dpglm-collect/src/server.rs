@@ -23,6 +23,7 @@ mod report;
 mod writer;
 
 use std::net::SocketAddr;
+use std::sync::atomic::AtomicU32;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -76,6 +77,8 @@ struct Shared {
     metrics: Arc<Metrics>,
     snapshot: Arc<RwLock<Arc<Snapshot>>>,
     writer: Writer,
+    /// The last round of which a report came too late: a device that asks now must not make another.
+    over: Arc<AtomicU32>,
     log: Log,
 }
 
@@ -108,11 +111,13 @@ impl Service {
         let snapshot = Arc::new(RwLock::new(Arc::new(clock::snapshot(&mut *storage, &aggregate)?)));
         let (wake, woken) = sync_channel(1);
         let rules = aggregate.clone();
+        let over = Arc::new(AtomicU32::new(0));
         let writer = Writer::start(
             writing,
             move |round| rules.rule(round),
             metrics.clone(),
-            wake.clone(),
+            over.clone(),
+            wake,
             config.log.clone(),
         );
         clock::start(storage, aggregate.clone(), snapshot.clone(), woken, config.log.clone());
@@ -125,6 +130,7 @@ impl Service {
             metrics,
             snapshot,
             writer,
+            over,
             log: config.log,
         });
         Ok(Self { router: router(shared) })

@@ -168,8 +168,8 @@ fn a_killed_server_loses_nothing() {
     let reports = size(kills);
     let prepared = Prepared::new(&study_text(60, 1, reports, "duchi"));
     let place = prepared.sqlite();
-    let mut server = Server::start(&prepared.file, &place, "127.0.0.1:0");
-    let addresses = [server.address.clone()];
+    let mut server = Some(Server::start(&prepared.file, &place, "127.0.0.1:0"));
+    let addresses = [server.as_ref().unwrap().address.clone()];
     let tokens = enroll(&place, reports + 20_000);
     let load = Load::new(&prepared, &addresses, &tokens);
     let mut rng = RandomSource::from_os().unwrap();
@@ -188,14 +188,14 @@ fn a_killed_server_loses_nothing() {
         while done < kills {
             assert!(!load.finished.load(Relaxed), "the study ended after {done} kills: give it more reports");
             std::thread::sleep(Duration::from_millis(rng.below(120)));
-            log += &server.kill();
+            log += &server.take().unwrap().kill();
             done += 1;
-            server = Server::start(&prepared.file, &place, &addresses[0]);
+            server = Some(Server::start(&prepared.file, &place, &addresses[0]));
         }
         load.calm.store(true, Relaxed);
         told = workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect();
     });
-    log += &server.kill();
+    log += &server.take().unwrap().kill();
     println!("{done} kills, {} devices told", told.len());
     check(&prepared, &mut *storage::open(&place).unwrap(), &told, &log);
     assert!(!log.contains("panicked"));

@@ -60,7 +60,9 @@ fn the_page_makes_the_librarys_reports() {
     assert!(cases.len() >= 20);
     for (case, answer) in vectors.as_array().unwrap().iter().zip(answers.as_array().unwrap()) {
         assert_eq!((&answer["report"], &answer["outcomes"]), (&case["report"], &case["outcomes"]));
-        for (ours, theirs) in answer["direction"].as_array().unwrap().iter().zip(case["direction"].as_array().unwrap()) {
+        for (ours, theirs) in
+            answer["direction"].as_array().unwrap().iter().zip(case["direction"].as_array().unwrap())
+        {
             assert!((ours.as_f64().unwrap() - theirs.as_f64().unwrap()).abs() < 1e-9);
         }
     }

@@ -1,8 +1,8 @@
 //! A study on disk and `dpglm collect serve` as a process of its own.
 
-use dpglm_collect::client::{Accepted, Service};
+use dpglm_collect::client::Accepted;
 use dpglm_collect::storage::{self, TokenHash};
-use dpglm_collect::study::{PublicKey, SignedStudy, SigningKey, Study, signature_path};
+use dpglm_collect::study::{SignedStudy, SigningKey, Study, signature_path};
 use dpglm_collect::token::Token;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,6 @@ use std::sync::{Arc, Mutex};
 pub struct Prepared {
     pub folder: tempfile::TempDir,
     pub file: PathBuf,
-    pub key: PublicKey,
     pub accepted: Accepted,
 }
 
@@ -26,7 +25,7 @@ impl Prepared {
         let signed = SignedStudy::sign(Study::parse(text).unwrap(), &key);
         std::fs::write(signature_path(&file), signed.signature()).unwrap();
         let accepted = Accepted::check(&signed, &key.public(), f64::MAX).unwrap();
-        Self { folder, file, key: key.public(), accepted }
+        Self { folder, file, accepted }
     }
 
     pub fn sqlite(&self) -> String {
@@ -89,10 +88,6 @@ impl Server {
             }
         });
         Self { child, address: address.unwrap(), log }
-    }
-
-    pub fn client(&self) -> Service {
-        Service::new(&format!("http://{}", self.address)).unwrap()
     }
 
     /// SIGKILL: no warning, no clean-up.

@@ -1,6 +1,7 @@
 //! What the service shows: the study, the round, the status, and the page for people.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -15,6 +16,7 @@ use serde_json::value::RawValue;
 use super::clock::RoundSummary;
 use super::{Shared, json};
 use crate::aggregate::{Coefficient, Facts, RoundNumbers};
+use crate::storage::Phase;
 
 /// A file of the page. It may load nothing from elsewhere, nor send anything elsewhere.
 fn file(kind: &'static str, body: impl Into<String>) -> Response {
@@ -88,6 +90,9 @@ struct RoundShown<'a> {
 pub(super) async fn round(State(shared): State<Arc<Shared>>) -> Response {
     let snapshot = shared.snapshot();
     let current = snapshot.current();
+    // The snapshot is a moment old; a report that came too late in that moment says more.
+    let over = shared.over.load(Ordering::Relaxed) >= current.number;
+    let phase = if over && current.phase == Phase::Open { Phase::Closing } else { current.phase };
     json(
         StatusCode::OK,
         &RoundShown {
@@ -95,7 +100,7 @@ pub(super) async fn round(State(shared): State<Arc<Shared>>) -> Response {
             standing: snapshot.standing(),
             round: current.number,
             rounds: snapshot.planned,
-            phase: current.phase.name(),
+            phase: phase.name(),
             deadline: current.deadline,
             state: serde_json::from_str(&current.state).ok(),
             numbers: shared.aggregate.round_numbers(current.number),

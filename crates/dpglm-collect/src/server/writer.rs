@@ -4,6 +4,7 @@
 //! reports as arrive in its time, and a quiet server still answers after one commit.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::thread;
 use std::time::Instant;
@@ -47,11 +48,12 @@ pub(super) enum Unavailable {
 }
 
 impl Writer {
-    /// Starts the thread. It ends when the last `Writer` is dropped and all jobs are done.
+    /// Starts the thread. `over` learns of rounds whose reports are late before the clock does. The thread ends when the last `Writer` is dropped and all jobs are done.
     pub fn start(
         mut storage: Box<dyn Storage>,
         rule: impl Fn(u32) -> Rule + Send + 'static,
         metrics: Arc<Metrics>,
+        over: Arc<AtomicU32>,
         wake: SyncSender<()>,
         log: super::Log,
     ) -> Self {
@@ -77,6 +79,10 @@ impl Writer {
                 match storage.accept(&submissions, &rule) {
                     Ok(outcomes) => {
                         metrics.batch(submissions.len(), started.elapsed());
+                        let late = submissions.iter().zip(&outcomes).filter(|(_, o)| **o == Outcome::Late);
+                        if let Some(round) = late.map(|(submission, _)| submission.round).max() {
+                            over.fetch_max(round, Ordering::Relaxed);
+                        }
                         for (answer, outcome) in answers.into_iter().zip(outcomes) {
                             let _ = answer.send(Some(outcome));
                         }

@@ -4,11 +4,12 @@ use super::read;
 use crate::failure::Failure;
 use crate::{Format, render};
 use clap::Args;
+use dpglm::data::design::Storage;
 use dpglm_collect::client::{Accepted, Record, Service};
 use dpglm_collect::simulate::{Measured, Simulation};
 use dpglm_collect::study::{Column, PublicKey, Study};
 use dpglm_collect::token::Token;
-use dpglm_io::{ReadOptions, Schema, read_table};
+use dpglm_io::{Precision, ReadOptions, Schema, read_table};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -112,12 +113,18 @@ fn records(path: &Path, study: &Study) -> Result<Vec<Record>, Failure> {
     let schema: Schema = serde_json::from_value(schema).map_err(|error| {
         Failure::Failed(format!("the study's columns cannot be read from a table: {error}"))
     })?;
-    let table = read_table(path, &schema, &ReadOptions::default())?;
+    let options = ReadOptions { precision: Some(Precision::F64), ..ReadOptions::default() };
+    let table = read_table(path, &schema, &options)?;
+    let Storage::F64(entries) = table.design.storage() else {
+        return Err(Failure::Failed(format!(
+            "{}: give a dense table: CSV, Parquet or NumPy",
+            path.display()
+        )));
+    };
     let place = |name: &str| table.columns.iter().position(|column| column.name == name);
     let places: Vec<usize> = study.features().iter().filter_map(|column| place(&column.name)).collect();
-    let rows = (0..table.rows()).map(|row| {
-        let values: Vec<f64> = table.design.row(row).collect();
-        Record { features: places.iter().map(|&j| values[j]).collect(), response: table.response[row] }
-    });
-    Ok(rows.collect())
+    let rows = entries.chunks_exact(table.design.columns().max(1)).zip(&table.response);
+    Ok(rows
+        .map(|(values, &response)| Record { features: places.iter().map(|&j| values[j]).collect(), response })
+        .collect())
 }
