@@ -67,6 +67,10 @@ impl Browser {
     }
 
     fn call(&mut self, method: &str, parameters: Value) -> Value {
+        self.try_call(method, parameters).unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    fn try_call(&mut self, method: &str, parameters: Value) -> Result<Value, Value> {
         self.next += 1;
         let mut message = json!({"id": self.next, "method": method, "params": parameters});
         if !self.session.is_null() {
@@ -78,24 +82,28 @@ impl Browser {
             let answer =
                 self.from.recv_timeout(Duration::from_secs(120)).expect("the browser does not answer");
             if answer["id"] == self.next {
-                assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
-                return answer["result"].clone();
+                let error = &answer["error"];
+                return if error.is_null() { Ok(answer["result"].clone()) } else { Err(error.clone()) };
             }
         }
     }
 
     /// The value of an expression in the page; promises are waited for.
     pub fn evaluate(&mut self, expression: &str) -> Value {
-        let parameters = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
-        let answer = self.call("Runtime.evaluate", parameters);
-        assert!(answer["exceptionDetails"].is_null(), "{expression}: {}", answer["exceptionDetails"]);
-        answer["result"]["value"].clone()
+        self.try_evaluate(expression).unwrap_or_else(|error| panic!("{expression}: {error}"))
     }
 
-    /// Waits until an expression holds.
+    fn try_evaluate(&mut self, expression: &str) -> Result<Value, Value> {
+        let parameters = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        let answer = self.try_call("Runtime.evaluate", parameters)?;
+        let thrown = &answer["exceptionDetails"];
+        if thrown.is_null() { Ok(answer["result"]["value"].clone()) } else { Err(thrown.clone()) }
+    }
+
+    /// Waits until an expression holds. While a page is being loaded there may be nothing to ask.
     pub fn wait(&mut self, expression: &str) {
         let started = Instant::now();
-        while self.evaluate(expression) != Value::Bool(true) {
+        while self.try_evaluate(expression) != Ok(Value::Bool(true)) {
             assert!(started.elapsed() < Duration::from_secs(60), "{expression}: never came true");
             std::thread::sleep(Duration::from_millis(50));
         }

@@ -5,7 +5,7 @@
 //! The session asks for `synchronous_commit = on`, and a cluster with `fsync = off` is refused. A lost connection is opened
 //! again at the next call; what was in flight was not acknowledged.
 
-use postgres::{Client, NoTls, Row, Transaction};
+use postgres::{Client, NoTls, Row, Statement, Transaction};
 
 use super::decide::{Known, decide};
 use super::{
@@ -32,37 +32,57 @@ const CREATION_LOCK: i64 = 0x6470_676c_6d00_0001;
 /// A study in a PostgreSQL database.
 pub struct Postgres {
     url: String,
-    client: Option<Client>,
+    open: Option<Connection>,
+}
+
+/// A connection with the statements that every batch needs, prepared once.
+struct Connection {
+    client: Client,
+    statements: Statements,
+}
+
+struct Statements {
+    lock: Statement,
+    last: Statement,
+    devices: Statement,
+    twins: Statement,
+    answer: Statement,
+    count: Statement,
 }
 
 impl Postgres {
     /// Connects and creates the tables.
     pub fn open(url: &str) -> Result<Self> {
-        let mut storage = Self { url: url.into(), client: None };
-        storage.client()?;
+        let mut storage = Self { url: url.into(), open: None };
+        storage.connection()?;
         Ok(storage)
     }
 
     /// The open connection, or a new one.
-    fn client(&mut self) -> Result<&mut Client> {
-        if self.client.as_ref().is_some_and(Client::is_closed) {
-            self.client = None;
+    fn connection(&mut self) -> Result<&mut Connection> {
+        if self.open.as_ref().is_some_and(|connection| connection.client.is_closed()) {
+            self.open = None;
         }
-        match &mut self.client {
-            Some(client) => Ok(client),
+        match &mut self.open {
+            Some(connection) => Ok(connection),
             empty => Ok(empty.insert(connect(&self.url)?)),
         }
     }
 
-    /// A transaction that holds the study's lock from its first statement. False if no study has begun.
-    fn locked(&mut self) -> Result<(Transaction<'_>, bool)> {
-        let mut transaction = self.client()?.transaction()?;
-        let begun = transaction.query_opt("SELECT one FROM dpglm_study FOR UPDATE", &[])?.is_some();
-        Ok((transaction, begun))
+    fn client(&mut self) -> Result<&mut Client> {
+        Ok(&mut self.connection()?.client)
+    }
+
+    /// A transaction that holds the study's lock from its first statement.
+    fn locked(&mut self) -> Result<(Transaction<'_>, &Statements)> {
+        let Connection { client, statements } = self.connection()?;
+        let mut transaction = client.transaction()?;
+        transaction.execute(&statements.lock, &[])?;
+        Ok((transaction, statements))
     }
 }
 
-fn connect(url: &str) -> Result<Client> {
+fn connect(url: &str) -> Result<Connection> {
     // The URL may hold a password: it is not part of the message.
     let mut client = Client::connect(url, NoTls).map_err(|error| {
         Error::Storage(format!("PostgreSQL: cannot connect ({error}): check the URL; TLS is not supported, use a socket or a private network"))
@@ -80,7 +100,19 @@ fn connect(url: &str) -> Result<Client> {
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&CREATION_LOCK])?;
     transaction.batch_execute(SCHEMA)?;
     transaction.commit()?;
-    Ok(client)
+    let statements = Statements {
+        lock: client.prepare("SELECT one FROM dpglm_study FOR UPDATE")?,
+        last: client.prepare(&format!("{ROUND} ORDER BY number DESC LIMIT 1"))?,
+        devices: client.prepare("SELECT token, round, report FROM dpglm_devices WHERE token = ANY($1)")?,
+        twins: client.prepare("SELECT report FROM dpglm_devices WHERE report = ANY($1)")?,
+        answer: client.prepare(
+            "UPDATE dpglm_devices AS device SET round = $1, report = new.report
+             FROM (SELECT unnest($2::bytea[]) AS token, unnest($3::bytea[]) AS report) AS new
+             WHERE device.token = new.token AND device.report IS NULL",
+        )?,
+        count: client.prepare("UPDATE dpglm_rounds SET count = $1 WHERE number = $2")?,
+    };
+    Ok(Connection { client, statements })
 }
 
 const ROUND: &str = "SELECT number, phase, count, deadline, extensions, state, result FROM dpglm_rounds";
@@ -110,8 +142,8 @@ fn round(row: &Row) -> Result<Round> {
     })
 }
 
-fn last(client: &mut impl postgres::GenericClient) -> Result<Round> {
-    let row = client.query_opt(&format!("{ROUND} ORDER BY number DESC LIMIT 1"), &[])?;
+fn last(client: &mut impl postgres::GenericClient, statements: &Statements) -> Result<Round> {
+    let row = client.query_opt(&statements.last, &[])?;
     round(&row.ok_or_else(|| Error::Storage("no study has begun here: serve one first".into()))?)
 }
 
@@ -168,19 +200,17 @@ impl Storage for Postgres {
     }
 
     fn accept(&mut self, batch: &[Submission], rule: &dyn Fn(u32) -> Rule) -> Result<Vec<Outcome>> {
-        let (mut transaction, _) = self.locked()?;
-        let current = last(&mut transaction)?;
+        let (mut transaction, statements) = self.locked()?;
+        let current = last(&mut transaction, statements)?;
         let tokens: Vec<&[u8]> = batch.iter().map(|submission| submission.token.bytes()).collect();
         let reports: Vec<&[u8]> = batch.iter().map(|submission| &submission.report[..]).collect();
         let mut known = Known::default();
-        let devices = transaction
-            .query("SELECT token, round, report FROM dpglm_devices WHERE token = ANY($1)", &[&tokens])?;
+        let devices = transaction.query(&statements.devices, &[&tokens])?;
         for row in &devices {
             let answer = row.get::<_, Option<i32>>(1).map(i32::unsigned_abs).zip(row.get(2));
             known.devices.insert(TokenHash::from_slice(row.get(0))?, answer);
         }
-        let twins =
-            transaction.query("SELECT report FROM dpglm_devices WHERE report = ANY($1)", &[&reports])?;
+        let twins = transaction.query(&statements.twins, &[&reports])?;
         known.reports.extend(twins.iter().map(|row| row.get::<_, Vec<u8>>(0)));
 
         let decision = decide(known, &current, rule(current.number), batch);
@@ -195,19 +225,12 @@ impl Storage for Postgres {
                 .collect()
         };
         let (tokens, reports) = (accepted(&tokens), accepted(&reports));
-        let changed = transaction.execute(
-            "UPDATE dpglm_devices AS device SET round = $1, report = new.report
-             FROM (SELECT unnest($2::bytea[]) AS token, unnest($3::bytea[]) AS report) AS new
-             WHERE device.token = new.token AND device.report IS NULL",
-            &[&number(current.number), &tokens, &reports],
-        )?;
+        let changed =
+            transaction.execute(&statements.answer, &[&number(current.number), &tokens, &reports])?;
         if changed != tokens.len() as u64 {
             return Err(Error::Storage("a device changed under the study's lock".into()));
         }
-        transaction.execute(
-            "UPDATE dpglm_rounds SET count = $1 WHERE number = $2",
-            &[&signed(decision.count), &number(current.number)],
-        )?;
+        transaction.execute(&statements.count, &[&signed(decision.count), &number(current.number)])?;
         if decision.seal {
             set_phase(&mut transaction, current.number, Phase::Open, Phase::Closing)?;
         }
@@ -220,7 +243,8 @@ impl Storage for Postgres {
     }
 
     fn current(&mut self) -> Result<Round> {
-        last(self.client()?)
+        let Connection { client, statements } = self.connection()?;
+        last(client, statements)
     }
 
     fn reports(&mut self, round: u32) -> Result<Vec<Vec<u8>>> {
@@ -232,8 +256,8 @@ impl Storage for Postgres {
     }
 
     fn expire(&mut self, now: u64, rule: &dyn Fn(u32) -> Rule) -> Result<Expiry> {
-        let (mut transaction, _) = self.locked()?;
-        let current = last(&mut transaction)?;
+        let (mut transaction, statements) = self.locked()?;
+        let current = last(&mut transaction, statements)?;
         let rule = rule(current.number);
         let expiry = expiry(&current, rule, now);
         match expiry {
