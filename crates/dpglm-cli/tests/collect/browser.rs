@@ -22,7 +22,7 @@ fn program() -> &'static str {
     let installed = |name: &&str| Command::new("which").arg(name).output().is_ok_and(|o| o.status.success());
     ["chromium", "chromium-browser", "google-chrome"]
         .into_iter()
-        .find(|name| installed(&name))
+        .find(|name| installed(name))
         .expect("Chromium is needed: install your system's `chromium` package")
 }
 
