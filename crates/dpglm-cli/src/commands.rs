@@ -2,9 +2,13 @@
 
 pub mod account;
 pub mod calibrate;
+#[cfg(feature = "collect")]
+pub mod collect;
 pub mod fit;
 pub mod mean;
 pub mod methods;
 pub mod predict;
 pub mod schema;
 pub mod show;
+#[cfg(not(feature = "collect"))]
+pub mod without_collect;

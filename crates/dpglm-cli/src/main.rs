@@ -53,6 +53,12 @@ enum Command {
     Account(commands::account::Arguments),
     /// From a budget to noise: how much noise do these releases need?
     Calibrate(commands::calibrate::Arguments),
+    /// Private regression from people's devices
+    #[cfg(feature = "collect")]
+    Collect(Box<commands::collect::Arguments>),
+    /// Private regression from people's devices
+    #[cfg(not(feature = "collect"))]
+    Collect(commands::without_collect::Arguments),
 }
 
 /// How a result is printed.
@@ -75,6 +81,10 @@ fn main() -> ExitCode {
         Command::Schema(arguments) => commands::schema::run(&arguments),
         Command::Account(arguments) => commands::account::run(&arguments, cli.format),
         Command::Calibrate(arguments) => commands::calibrate::run(&arguments, cli.format),
+        #[cfg(feature = "collect")]
+        Command::Collect(arguments) => commands::collect::run(&arguments, cli.format),
+        #[cfg(not(feature = "collect"))]
+        Command::Collect(arguments) => commands::without_collect::run(&arguments),
     };
     match result.and_then(|output| print(&output)) {
         Ok(()) => ExitCode::SUCCESS,

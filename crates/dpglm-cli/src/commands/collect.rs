@@ -1,0 +1,104 @@
+//! `dpglm collect`: private regression from people's devices.
+
+mod curator;
+mod device;
+mod serve;
+mod simulate;
+
+use crate::Format;
+use crate::failure::Failure;
+use clap::{Args, Subcommand};
+use dpglm_collect::token::Token;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+
+/// Private regression from people's devices: each randomizes its own values and sends one report.
+///
+/// A curator writes a study file, signs it, serves it and gives enrolment tokens to devices. What leaves a device is private
+/// before it leaves; the service is trusted with nothing but the count.
+#[derive(Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  The curator:
+    dpglm collect keygen --output curator.key
+    dpglm collect sign study.toml --key-file curator.key
+    dpglm collect serve study.toml
+    dpglm collect enroll --storage study.toml.sqlite --count 1000 --output tokens.txt
+    dpglm collect estimate --storage study.toml.sqlite
+  A device:
+    dpglm collect report --service https://study.example.org --key 6d..f0 --limit 3 \\
+        --token-file token.txt --device ~/.dpglm --record me.json";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Make the curator's key pair
+    Keygen(curator::Keygen),
+    /// Sign a study file and show its plan
+    Sign(curator::Sign),
+    /// Serve a study over HTTP
+    Serve(serve::Serve),
+    /// Make enrolment tokens, one for each device
+    Enroll(curator::Enroll),
+    /// Answer a study from this device: check, randomize, keep, send
+    Report(device::Report),
+    /// Run many devices from a table against a service
+    Simulate(simulate::Simulate),
+    /// The estimate so far, computed anew from the stored reports
+    Estimate(curator::Estimate),
+}
+
+pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
+    match &arguments.command {
+        Command::Keygen(keygen) => curator::keygen(keygen, format),
+        Command::Sign(sign) => curator::sign(sign, format),
+        Command::Serve(serve) => serve::run(serve),
+        Command::Enroll(enroll) => curator::enroll(enroll),
+        Command::Report(report) => device::run(report, format),
+        Command::Simulate(simulate) => simulate::run(simulate, format),
+        Command::Estimate(estimate) => curator::estimate(estimate, format),
+    }
+}
+
+impl From<dpglm_collect::Error> for Failure {
+    fn from(error: dpglm_collect::Error) -> Self {
+        match error {
+            dpglm_collect::Error::Argument(message) => Failure::Usage(message),
+            dpglm_collect::Error::Core(error) => error.into(),
+            other => Failure::Failed(other.to_string()),
+        }
+    }
+}
+
+/// Reads a file that holds one secret or document.
+fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| {
+        Failure::Failed(format!("{}: {error}: give a file that can be read", path.display()))
+    })
+}
+
+/// A token from a file.
+fn token(path: &Path) -> Result<Token, Failure> {
+    Token::parse(read(path)?.trim()).ok_or_else(|| {
+        Failure::Failed(format!("{}: not a token: a token is 40 hexadecimal digits", path.display()))
+    })
+}
+
+/// Writes a new file that only its owner can read. One that exists is never overwritten: it may hold the only copy of a key.
+fn write_secret(path: &Path, text: &str) -> Result<(), Failure> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(path).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    });
+    written.map_err(|error| Failure::Failed(format!("{}: {error}: name a new file", path.display())))
+}

@@ -1,0 +1,238 @@
+//! The curator's commands: `keygen`, `sign`, `enroll`, `estimate`.
+
+use super::{read, token, write_secret};
+use crate::failure::Failure;
+use crate::{Format, render};
+use clap::Args;
+use dpglm::privacy::Certificate;
+use dpglm_collect::aggregate::{Aggregate, Coefficient};
+use dpglm_collect::client::Service;
+use dpglm_collect::storage::{self, Phase, TokenHash};
+use dpglm_collect::study::{SignedStudy, SigningKey, Study, signature_path};
+use dpglm_collect::token::Token;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Make the curator's key pair.
+///
+/// Devices know the public key beforehand and answer only studies that the secret key has signed.
+#[derive(Args)]
+pub struct Keygen {
+    /// Where to write the secret key; an existing file is never overwritten
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+}
+
+#[derive(Serialize)]
+struct KeyDocument {
+    schema: &'static str,
+    public_key: String,
+}
+
+pub fn keygen(arguments: &Keygen, format: Format) -> Result<String, Failure> {
+    let key = SigningKey::fresh()?;
+    write_secret(&arguments.output, &format!("{}\n", key.reveal()))?;
+    let public_key = key.public().to_string();
+    if format == Format::Json {
+        return render::json(&KeyDocument { schema: "dpglm.collect.key/1", public_key });
+    }
+    Ok(format!("public key  {public_key}\n\nThe secret key is in {}.\n", arguments.output.display()))
+}
+
+/// Sign a study file and show its plan.
+///
+/// The signature is written beside the study, as STUDY.sig. Whoever changes the file must sign it again, and gets a new study.
+#[derive(Args)]
+pub struct Sign {
+    /// The study file
+    #[arg(value_name = "STUDY")]
+    study: PathBuf,
+    /// The curator's secret key
+    #[arg(long, value_name = "FILE")]
+    key_file: PathBuf,
+}
+
+#[derive(Serialize)]
+struct PlanDocument {
+    schema: &'static str,
+    fingerprint: String,
+    public_key: String,
+    epsilon: f64,
+    rounds: Vec<u64>,
+    certificate: Certificate,
+}
+
+pub fn sign(arguments: &Sign, format: Format) -> Result<String, Failure> {
+    let key = SigningKey::parse(&read(&arguments.key_file)?)
+        .map_err(|error| Failure::Failed(format!("{}: {error}", arguments.key_file.display())))?;
+    let study = Study::load(&arguments.study)?;
+    let aggregate = Aggregate::new(&study)?;
+    let certificate = aggregate.certificate()?;
+    let signed = SignedStudy::sign(study, &key);
+    let beside = signature_path(&arguments.study);
+    dpglm_io::write_atomically(&beside, format!("{}\n", signed.signature()).as_bytes())?;
+    let study = signed.unverified();
+    let rounds: Vec<u64> = (1..=aggregate.rounds()).map(|round| aggregate.rule(round).target).collect();
+    if format == Format::Json {
+        return render::json(&PlanDocument {
+            schema: "dpglm.collect.plan/1",
+            fingerprint: study.fingerprint().to_string(),
+            public_key: key.public().to_string(),
+            epsilon: study.epsilon(),
+            rounds,
+            certificate,
+        });
+    }
+    let rounds: Vec<String> = rounds.iter().map(u64::to_string).collect();
+    Ok(format!(
+        "study        {}\nfingerprint  {}\npublic key   {}\nepsilon      {}\nreports      {} in {} rounds\n\n{certificate}\n",
+        study.name(),
+        study.fingerprint(),
+        key.public(),
+        render::plain(study.epsilon()),
+        rounds.join(" + "),
+        rounds.len(),
+    ))
+}
+
+/// Make enrolment tokens, one for each device.
+///
+/// A token lets one device answer once. Tokens are told here and nowhere else; the storage keeps their hashes.
+#[derive(Args)]
+pub struct Enroll {
+    /// The study's storage: an SQLite file or a PostgreSQL URL
+    #[arg(long, value_name = "PLACE", required_unless_present = "service", conflicts_with = "service")]
+    storage: Option<String>,
+    /// Ask a running service instead
+    #[arg(long, value_name = "URL", requires = "admin_token_file")]
+    service: Option<String>,
+    /// The administrator's token, for --service
+    #[arg(long, value_name = "FILE")]
+    admin_token_file: Option<PathBuf>,
+    /// How many
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    count: u32,
+    /// Where to write them, one a line; an existing file is never overwritten
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+}
+
+/// Tokens in one transaction or request.
+const CHUNK: usize = 10_000;
+
+pub fn enroll(arguments: &Enroll) -> Result<String, Failure> {
+    let mut storage = match &arguments.storage {
+        Some(place) => {
+            let mut storage = storage::open(place)?;
+            if storage.study()?.is_none() {
+                return Err(Failure::Failed(
+                    "no study has begun in this storage: start `dpglm collect serve` first".into(),
+                ));
+            }
+            Some(storage)
+        }
+        None => None,
+    };
+    let remote = match (&arguments.service, &arguments.admin_token_file) {
+        (Some(address), Some(file)) => Some((Service::new(address)?, token(file)?)),
+        _ => None,
+    };
+    let mut text = String::new();
+    let mut left = arguments.count as usize;
+    while left > 0 {
+        let count = left.min(CHUNK);
+        let tokens = match (&mut storage, &remote) {
+            (Some(storage), _) => {
+                let tokens = (0..count).map(|_| Token::fresh()).collect::<Result<Vec<_>, _>>()?;
+                storage.enroll(&tokens.iter().map(TokenHash::of).collect::<Vec<_>>())?;
+                tokens
+            }
+            (None, Some((service, admin))) => service.enroll(admin, count)?,
+            (None, None) => return Err(Failure::Usage("give --storage or --service".into())),
+        };
+        for token in tokens {
+            text += &token.reveal();
+            text.push('\n');
+        }
+        left -= count;
+    }
+    write_secret(&arguments.output, &text)?;
+    Ok(format!("{} tokens are in {}.\n", arguments.count, arguments.output.display()))
+}
+
+/// The estimate so far, computed anew from the stored reports.
+///
+/// Every closed round is summed again and compared with what the service has stored.
+#[derive(Args)]
+pub struct Estimate {
+    /// The study's storage: an SQLite file or a PostgreSQL URL
+    #[arg(long, value_name = "PLACE")]
+    storage: String,
+}
+
+#[derive(Serialize)]
+struct EstimateDocument<'a> {
+    schema: &'static str,
+    study: &'a str,
+    fingerprint: String,
+    rounds: Vec<RoundDocument>,
+    estimate: Vec<Coefficient>,
+    certificate: Certificate,
+}
+
+#[derive(Serialize)]
+struct RoundDocument {
+    round: u32,
+    phase: &'static str,
+    reports: u64,
+}
+
+pub fn estimate(arguments: &Estimate, format: Format) -> Result<String, Failure> {
+    let mut storage = storage::open(&arguments.storage)?;
+    let stored = storage.study()?.ok_or_else(|| {
+        Failure::Failed(
+            "no study has begun in this storage: name the storage of `dpglm collect serve`".into(),
+        )
+    })?;
+    let study = Study::parse(&stored.text)?;
+    let aggregate = Aggregate::new(&study)?;
+    let rounds = storage.rounds()?;
+    for round in rounds.iter().filter(|round| round.phase == Phase::Closed) {
+        let closed = aggregate.close_round(&round.state, &storage.reports(round.number)?)?;
+        if round.result.as_deref() != Some(&closed.result) {
+            return Err(Failure::Failed(format!(
+                "round {}: the stored result is not that of the stored reports: restore the storage from a backup",
+                round.number
+            )));
+        }
+    }
+    let document = EstimateDocument {
+        schema: "dpglm.collect.estimate/1",
+        study: study.name(),
+        fingerprint: study.fingerprint().to_string(),
+        rounds: rounds
+            .iter()
+            .map(|round| RoundDocument {
+                round: round.number,
+                phase: round.phase.name(),
+                reports: round.count,
+            })
+            .collect(),
+        estimate: aggregate.estimate(&rounds)?,
+        certificate: aggregate.certificate()?,
+    };
+    if format == Format::Json {
+        return render::json(&document);
+    }
+    let mut text = format!("{}\n\nround  phase      reports\n", study.name());
+    for round in &document.rounds {
+        text += &format!("{:<5}  {:<9}  {}\n", round.round, round.phase, round.reports);
+    }
+    let width = document.estimate.iter().map(|c| c.name.chars().count()).max().unwrap_or(0).max(11);
+    text += &format!("\n{:<width$}  estimate\n", "coefficient");
+    for Coefficient { name, estimate } in document.estimate.iter().filter(|c| c.estimate != 0.0) {
+        text += &format!("{name:<width$}  {}\n", render::rounded(*estimate));
+    }
+    text += &format!("\nColumns that are not listed are zero.\n\n{}\n", document.certificate);
+    Ok(text)
+}

@@ -1,0 +1,29 @@
+//! Private regression from people's devices.
+//!
+//! A *study* is a signed file: model, bounds, epsilon, rounds, who may answer. Devices fetch the current round, randomize on
+//! their side and send one report of 33 bytes. The service adds reports up and takes one step of the fit after each round.
+//!
+//! | module | role |
+//! | --- | --- |
+//! | [`study`] | the study file, its signature, its fingerprint |
+//! | [`message`] | what a device sends, byte by byte |
+//! | [`client`] | the device: check, randomize, keep, send |
+//! | [`aggregate`] | the curator: accept, close a round, estimate |
+//! | [`storage`] | where it lives: SQLite or PostgreSQL |
+//! | [`server`] | HTTP around it |
+//! | [`simulate`] | many devices against a real service |
+//!
+//! Roles are apart: the client never sees a storage, the aggregate never sees HTTP, and only the client sees data.
+
+pub mod aggregate;
+pub mod client;
+pub mod error;
+pub mod hex;
+pub mod message;
+pub mod server;
+pub mod simulate;
+pub mod storage;
+pub mod study;
+pub mod token;
+
+pub use error::{Error, Result};

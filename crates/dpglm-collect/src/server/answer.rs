@@ -1,0 +1,154 @@
+//! What a device is told about its report: one HTTP status and one machine-readable code for each case.
+//!
+//! A retry of the identical report is answered 200 `already-counted`, before and after the end of its round: a device whose
+//! acknowledgement was lost must be able to learn the truth without spending more. Anything else changes nothing and says why.
+
+use axum::http::StatusCode;
+
+use crate::storage::Outcome;
+
+/// The answer to a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Counted, and durable.
+    Accepted,
+    /// The identical report is counted already.
+    AlreadyCounted,
+    /// Not a message of this protocol, or not a report of this study's kind.
+    Malformed,
+    /// No enrolment token, or one that is not enrolled.
+    Token,
+    /// The device has already given another report.
+    Duplicate,
+    /// The round is over.
+    Late,
+    /// The round has not begun.
+    WrongRound,
+    /// The body is longer than any report.
+    Oversized,
+    /// Made for another study, or another version of it.
+    WrongStudy,
+    /// The bytes are another device's report.
+    Replayed,
+    /// Too many requests from this address.
+    TooMany,
+    /// The body did not arrive in time.
+    Slow,
+    /// Too many reports are waiting, or the storage failed: not acknowledged, send the identical bytes again.
+    Unavailable,
+}
+
+impl Answer {
+    /// All answers.
+    pub const ALL: [Answer; 13] = [
+        Answer::Accepted,
+        Answer::AlreadyCounted,
+        Answer::Malformed,
+        Answer::Token,
+        Answer::Duplicate,
+        Answer::Late,
+        Answer::WrongRound,
+        Answer::Oversized,
+        Answer::WrongStudy,
+        Answer::Replayed,
+        Answer::TooMany,
+        Answer::Slow,
+        Answer::Unavailable,
+    ];
+
+    /// The HTTP status.
+    pub fn status(self) -> StatusCode {
+        match self {
+            Answer::Accepted => StatusCode::CREATED,
+            Answer::AlreadyCounted => StatusCode::OK,
+            Answer::Malformed => StatusCode::BAD_REQUEST,
+            Answer::Token => StatusCode::UNAUTHORIZED,
+            Answer::Slow => StatusCode::REQUEST_TIMEOUT,
+            Answer::Duplicate => StatusCode::CONFLICT,
+            Answer::Late => StatusCode::GONE,
+            Answer::WrongRound => StatusCode::PRECONDITION_FAILED,
+            Answer::Oversized => StatusCode::PAYLOAD_TOO_LARGE,
+            Answer::WrongStudy => StatusCode::MISDIRECTED_REQUEST,
+            Answer::Replayed => StatusCode::UNPROCESSABLE_ENTITY,
+            Answer::TooMany => StatusCode::TOO_MANY_REQUESTS,
+            Answer::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// The code, for programs.
+    pub fn code(self) -> &'static str {
+        match self {
+            Answer::Accepted => "accepted",
+            Answer::AlreadyCounted => "already-counted",
+            Answer::Malformed => "malformed",
+            Answer::Token => "token",
+            Answer::Duplicate => "duplicate",
+            Answer::Late => "late",
+            Answer::WrongRound => "wrong-round",
+            Answer::Oversized => "oversized",
+            Answer::WrongStudy => "wrong-study",
+            Answer::Replayed => "replayed",
+            Answer::TooMany => "too-many-requests",
+            Answer::Slow => "slow",
+            Answer::Unavailable => "unavailable",
+        }
+    }
+
+    /// One sentence for people.
+    pub fn message(self) -> &'static str {
+        match self {
+            Answer::Accepted => "counted",
+            Answer::AlreadyCounted => "this report is counted already",
+            Answer::Malformed => "not a report of this study: see the message format",
+            Answer::Token => "send an enrolment token of this study as Authorization: Bearer",
+            Answer::Duplicate => "this device has already answered: a device answers once",
+            Answer::Late => "the round is over: the report was not counted",
+            Answer::WrongRound => "the round has not begun: ask for the current round first",
+            Answer::Oversized => "the body is longer than a report",
+            Answer::WrongStudy => "the report was made for another study",
+            Answer::Replayed => "these bytes are another device's report",
+            Answer::TooMany => "too many requests from this address: wait a little",
+            Answer::Slow => "the body did not arrive in time",
+            Answer::Unavailable => "not counted yet: send the identical report again a little later",
+        }
+    }
+
+    /// The answer with this code, for clients.
+    pub fn from_code(code: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|answer| answer.code() == code)
+    }
+
+    /// Whether sending the identical report again can help.
+    pub fn retry(self) -> bool {
+        matches!(self, Answer::TooMany | Answer::Slow | Answer::Unavailable)
+    }
+}
+
+impl From<Outcome> for Answer {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Accepted => Answer::Accepted,
+            Outcome::AlreadyCounted => Answer::AlreadyCounted,
+            Outcome::UnknownToken => Answer::Token,
+            Outcome::Duplicate => Answer::Duplicate,
+            Outcome::Replayed => Answer::Replayed,
+            Outcome::Late => Answer::Late,
+            Outcome::WrongRound => Answer::WrongRound,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_answer_has_a_status_and_a_code_of_its_own() {
+        for (place, answer) in Answer::ALL.into_iter().enumerate() {
+            assert_eq!(Answer::from_code(answer.code()), Some(answer));
+            let others = &Answer::ALL[place + 1..];
+            assert!(others.iter().all(|other| other.status() != answer.status()), "{answer:?}");
+        }
+        assert_eq!(Answer::from_code("?"), None);
+    }
+}

@@ -1,0 +1,226 @@
+//! What the service shows: the study, the round, the status, and the page for people.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::clock::RoundSummary;
+use super::{Shared, json};
+use crate::aggregate::{Coefficient, Facts, RoundNumbers};
+use crate::storage::Phase;
+
+/// A file of the page. It may load nothing from elsewhere, nor send anything elsewhere.
+fn file(kind: &'static str, body: impl Into<String>) -> Response {
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static(kind)),
+        (
+            CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static(
+                "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+            ),
+        ),
+        (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+    ];
+    (headers, body.into()).into_response()
+}
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+pub(super) async fn client() -> Response {
+    file("text/html; charset=utf-8", include_str!("../page/client.html"))
+}
+
+pub(super) async fn client_script() -> Response {
+    file(SCRIPT, include_str!("../page/client.js"))
+}
+
+pub(super) async fn randomizer_script() -> Response {
+    file(SCRIPT, include_str!("../page/randomizer.js"))
+}
+
+pub(super) async fn style() -> Response {
+    file("text/css; charset=utf-8", include_str!("../page/style.css"))
+}
+
+#[derive(Serialize)]
+struct StudyShown<'a> {
+    fingerprint: String,
+    study: &'a str,
+    signature: String,
+    facts: Facts<'a>,
+}
+
+pub(super) async fn study(State(shared): State<Arc<Shared>>) -> Response {
+    let study = shared.study.unverified();
+    json(
+        StatusCode::OK,
+        &StudyShown {
+            fingerprint: study.fingerprint().to_string(),
+            study: study.text(),
+            signature: shared.study.signature(),
+            facts: shared.aggregate.facts(),
+        },
+    )
+}
+
+#[derive(Serialize)]
+struct RoundShown<'a> {
+    fingerprint: String,
+    standing: &'static str,
+    round: u32,
+    rounds: u32,
+    phase: &'static str,
+    deadline: u64,
+    state: Option<&'a RawValue>,
+    /// The randomizer's numbers, which the reference client derives from the study by itself.
+    numbers: Option<RoundNumbers>,
+}
+
+pub(super) async fn round(State(shared): State<Arc<Shared>>) -> Response {
+    let snapshot = shared.snapshot();
+    let current = snapshot.current();
+    // The snapshot is a moment old; a report that came too late in that moment says more.
+    let over = shared.over.load(Ordering::Relaxed) >= current.number;
+    let phase = if over && current.phase == Phase::Open { Phase::Closing } else { current.phase };
+    json(
+        StatusCode::OK,
+        &RoundShown {
+            fingerprint: shared.study.unverified().fingerprint().to_string(),
+            standing: snapshot.standing(),
+            round: current.number,
+            rounds: snapshot.planned,
+            phase: phase.name(),
+            deadline: current.deadline,
+            state: serde_json::from_str(&current.state).ok(),
+            numbers: shared.aggregate.round_numbers(current.number),
+        },
+    )
+}
+
+#[derive(Serialize)]
+struct Status<'a> {
+    study: &'a str,
+    fingerprint: String,
+    standing: &'static str,
+    epsilon: f64,
+    enrolled: u64,
+    planned_rounds: u32,
+    rounds: Vec<RoundSummary<'a>>,
+    estimate: Vec<Coefficient>,
+}
+
+pub(super) async fn status_json(State(shared): State<Arc<Shared>>) -> Response {
+    let snapshot = shared.snapshot();
+    let study = shared.study.unverified();
+    json(
+        StatusCode::OK,
+        &Status {
+            study: study.name(),
+            fingerprint: study.fingerprint().to_string(),
+            standing: snapshot.standing(),
+            epsilon: study.epsilon(),
+            enrolled: snapshot.enrolled,
+            planned_rounds: snapshot.planned,
+            rounds: snapshot.summaries(),
+            estimate: shared.aggregate.estimate(&snapshot.rounds).unwrap_or_default(),
+        },
+    )
+}
+
+/// Text as it may stand in a page.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+pub(super) async fn status(State(shared): State<Arc<Shared>>) -> Response {
+    let snapshot = shared.snapshot();
+    let study = shared.study.unverified();
+    let rounds: String = snapshot
+        .rounds
+        .iter()
+        .map(|round| {
+            let rule = shared.aggregate.rule(round.number);
+            let through = snapshot.rounds.iter().filter(|earlier| earlier.number <= round.number).cloned();
+            let estimate = if round.result.is_some() {
+                shared.aggregate.estimate(&through.collect::<Vec<_>>()).unwrap_or_default()
+            } else {
+                Vec::new()
+            };
+            let estimate: Vec<String> = estimate
+                .iter()
+                .filter(|coefficient| coefficient.estimate != 0.0)
+                .map(|coefficient| format!("{} {:.4}", escape(&coefficient.name), coefficient.estimate))
+                .collect();
+            format!(
+                "<tr><td>{}</td><td>{}</td><td>{} of {}</td><td>{}</td><td>{}</td></tr>\n",
+                round.number,
+                round.phase.name(),
+                round.count,
+                rule.target,
+                round.extensions,
+                estimate.join("<br>")
+            )
+        })
+        .collect();
+    let standing = match snapshot.standing() {
+        "finished" => "All rounds are closed.",
+        "ended" => "The study ended before its last round: too few reports, or by its curator.",
+        _ => "Collecting.",
+    };
+    file(
+        "text/html; charset=utf-8",
+        format!(
+            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"3\">\
+             <meta name=\"viewport\" content=\"width=device-width\"><title>{name}</title>\
+             <link rel=\"stylesheet\" href=\"/style.css\"></head><body><main>\n<h1>{name}</h1>\n<p>{purpose}</p>\n\
+             <p>{standing} Each participant spends epsilon = {epsilon}, once: replacing one person's values changes the \
+             probability of any report by at most a factor e^{epsilon}. {enrolled} devices are enrolled.</p>\n\
+             <table><thead><tr><th>round</th><th>phase</th><th>reports</th><th>extended</th><th>estimate after it</th></tr>\
+             </thead><tbody>\n{rounds}</tbody></table>\n<p>Round {current} of {planned}. Study {fingerprint}</p>\n\
+             </main></body></html>\n",
+            name = escape(study.name()),
+            purpose = escape(study.purpose()),
+            epsilon = study.epsilon(),
+            enrolled = snapshot.enrolled,
+            current = snapshot.current().number,
+            planned = snapshot.planned,
+            fingerprint = study.fingerprint(),
+        ),
+    )
+}
+
+pub(super) async fn metrics(State(shared): State<Arc<Shared>>) -> Response {
+    let snapshot = shared.snapshot();
+    let mut text = shared.metrics.text();
+    let current = snapshot.current();
+    for (name, help, value) in [
+        ("dpglm_enrolled_devices", "Devices with a token.", snapshot.enrolled as f64),
+        ("dpglm_round", "The current round.", f64::from(current.number)),
+        ("dpglm_round_reports", "Reports in the current round.", current.count as f64),
+        (
+            "dpglm_rounds_closed",
+            "Rounds that are part of the estimate.",
+            snapshot.rounds.iter().filter(|round| round.result.is_some()).count() as f64,
+        ),
+        ("dpglm_epsilon", "What each participant spends.", shared.study.unverified().epsilon()),
+    ] {
+        text += &format!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
+    }
+    ([(CONTENT_TYPE, HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8"))], text)
+        .into_response()
+}
+
+pub(super) async fn health() -> &'static str {
+    "ok\n"
+}
