@@ -58,8 +58,8 @@ def _section(name, runs):
         "",
         f"{source.family.capitalize()}; {people}{first['rows']:,} rows fitted to; delta {first['delta']:.2g}; {splits} splits.",
         "",
-        f"| method | epsilon | {' | '.join(headings.values())} | {headings[main]}: worse than the optimum | seconds |",
-        "| --- | --- |" + " --- |" * (len(headings) + 2),
+        f"| method | epsilon | {' | '.join(headings.values())} | {headings[main]}: worse than the optimum |",
+        "| --- | --- |" + " --- |" * (len(headings) + 1),
     ]
     constants = {run["seed"]: run["scores"] for run in runs if run["method"] == "constant"}
     for run in runs:
@@ -102,8 +102,7 @@ def _line(label, epsilon, runs, scores, optima):
     cells = [_cell(key, [run["scores"][key] for run in fitted]) for key in headings]
     distances = [worse * (run["scores"][main] - optima[run["seed"]][main]) for run in fitted if run["seed"] in optima]
     cells.append("" if label == "optimum" else _cell(main, distances))
-    seconds = f"{_mean([run['seconds'] for run in fitted]):.2f}" if fitted else ""
-    return f"| {label} | {epsilon} | {' | '.join(cells)} | {seconds} |"
+    return f"| {label} | {epsilon} | {' | '.join(cells)} |"
 
 
 def _mean(values):
