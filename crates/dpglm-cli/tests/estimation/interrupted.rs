@@ -18,7 +18,7 @@ const INTERRUPT: i32 = 2;
 /// A table so large that its fit is not over before the signal comes. One cell is missing: what is said about it marks the
 /// end of reading.
 fn large() -> Folder {
-    let (rows, columns) = (60_000, 100);
+    let (rows, columns) = (30_000, 300);
     let mut draws = Draws::new(3);
     let mut x: Vec<f64> = (0..rows * columns).map(|_| draws.between(-1.0, 1.0)).collect();
     x[0] = f64::NAN;
@@ -42,7 +42,7 @@ fn an_interrupted_fit_leaves_everything_as_it_was() {
     let mut said = String::new();
     BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
     assert!(said.contains("for the curator"), "{said}");
-    std::thread::sleep(Duration::from_millis(100));
+    std::thread::sleep(Duration::from_millis(20));
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
     let ended = child.wait_with_output().unwrap();
