@@ -160,7 +160,9 @@ pub(super) async fn status(State(shared): State<Arc<Shared>>) -> Response {
             let estimate: Vec<String> = estimate
                 .iter()
                 .filter(|coefficient| coefficient.estimate != 0.0)
-                .map(|coefficient| format!("{} {:.4}", escape(&coefficient.name), coefficient.estimate))
+                .map(|coefficient| {
+                    format!("{} {}", escape(&coefficient.name), four_digits(coefficient.estimate))
+                })
                 .collect();
             format!(
                 "<tr><td>{}</td><td>{}</td><td>{} of {}</td><td>{}</td><td>{}</td></tr>\n",
@@ -223,4 +225,25 @@ pub(super) async fn metrics(State(shared): State<Arc<Shared>>) -> Response {
 
 pub(super) async fn health() -> &'static str {
     "ok\n"
+}
+
+/// Four decimals, fewer for large numbers, powers of ten beyond: coefficients may be in any units.
+fn four_digits(value: f64) -> String {
+    let size = value.abs();
+    if size >= 1e6 || (size > 0.0 && size < 1e-3) {
+        return format!("{value:.3e}");
+    }
+    let whole = if size >= 1.0 { size.log10().floor() as usize + 1 } else { 0 };
+    format!("{value:.*}", 4 - whole.min(4))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_four_digits_in_any_unit() {
+        let shown = [0.0, 8.91405, -4.33943e-5, -0.0811, 123_456.0, 2.5e9].map(four_digits);
+        assert_eq!(shown, ["0.0000", "8.914", "-4.339e-5", "-0.0811", "123456", "2.500e9"]);
+    }
 }
