@@ -18,7 +18,10 @@ const SHAPES: [(bool, usize, usize); 5] = [
 const ROUNDS: usize = 60;
 
 fn main() {
-    println!("{:>6} {:>8} {:>7} {:>12} {:>12} {:>12}", "stored", "rows", "columns", "read GB/s", "pass / read", "Xb / read");
+    println!(
+        "{:>6} {:>8} {:>7} {:>12} {:>12} {:>12}",
+        "stored", "rows", "columns", "read GB/s", "pass / read", "Xb / read"
+    );
     for (single, rows, columns) in SHAPES {
         let entries = (0..rows * columns).map(|i| (i.wrapping_mul(7_919) % 1_009) as f64 / 504.5 - 1.0);
         let design = if single {
