@@ -165,8 +165,11 @@ fn one_run(seeds: u64) -> Result<()> {
 
 type Fit = Box<dyn FnMut(&Table, &mut RandomSource) -> Result<Vec<f64>>>;
 
+/// A method, what it estimates, the range of its response, the number of columns that matter, and a fit.
+type Case = (&'static str, Estimand, (f64, f64), usize, Fit);
+
 /// Every certified method for a trusted curator, at epsilon 1.
-fn methods(privacy: Privacy) -> Result<Vec<(&'static str, Estimand, (f64, f64), usize, Fit)>> {
+fn methods(privacy: Privacy) -> Result<Vec<Case>> {
     let glm = |family: Family, range| Glm::new(family, range);
     let of = |family: Family| Estimand::Glm(family);
     let ranges = || vec![(-1.0, 1.0); COLUMNS];

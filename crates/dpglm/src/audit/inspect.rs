@@ -50,7 +50,6 @@ pub struct Inspection {
 }
 
 /// The tables of an audit.
-#[derive(Debug)]
 pub struct Ground<'a> {
     /// The rows that are always in the table.
     pub base: &'a Table,
@@ -300,7 +299,7 @@ impl Known {
 
     /// `H (M - baseline)`; of a sparse estimate the part where it is not zero.
     fn direction(&self, estimate: &[f64]) -> Result<Vec<f64>> {
-        let sparse = estimate.iter().any(|&e| e == 0.0);
+        let sparse = estimate.contains(&0.0);
         let keep = |j: usize| !sparse || estimate[j] != 0.0;
         let from = |j: usize| if keep(j) { estimate[j] - self.baseline[j] } else { 0.0 };
         let mut direction = self.curved(&(0..estimate.len()).map(from).collect::<Vec<_>>())?;
@@ -389,9 +388,7 @@ mod tests {
         let base = model.draw(400, &mut rng).unwrap();
         let ground = Ground { base: &base, held_out: None, reference: model.truth(), cells: model.cells() };
         let inspection = Inspection::new(estimand, 0.05).unwrap().canaries(60);
-        let mut noise = 0.0;
-        for (cut, caught) in [(0.0, true), (1.0, false)] {
-            noise += cut;
+        for (noise, caught) in [(0.0, true), (1.0, false)] {
             let found = inspection
                 .run(
                     &ground,

@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn without_delta_it_is_the_binomial_tail() {
         for (r, v, epsilon) in [(100, 75, 3f64.ln()), (100, 60, 0.0), (1_000, 900, 2.0), (5, 5, 1.0)] {
-            let q = 1.0 / (1.0 + (-epsilon as f64).exp());
+            let q = 1.0 / (1.0 + f64::exp(-epsilon));
             let exact = upper_tail(v as u64, r as u64, q);
             assert!((p_value(2 * r, r, v, epsilon, 0.0) / exact - 1.0).abs() < 1e-8, "{r} {v}");
         }

@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn a_plain_mean_of_many_columns_gives_its_rows_away_and_a_private_one_does_not() {
         let (n, d) = (60, 2_000);
-        let mut rng = RandomSource::insecure_seeded(0x7472_6163_696e_67);
+        let mut rng = RandomSource::insecure_seeded(0x0074_7261_6369_6e67);
         let mut draw =
             || -> Vec<Vec<f64>> { (0..n).map(|_| (0..d).map(|_| uniform(&mut rng)).collect()).collect() };
         let (members, others) = (draw(), draw());
