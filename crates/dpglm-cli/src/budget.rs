@@ -44,6 +44,11 @@ impl Granted {
         Ok(Privacy::Budget(Budget::new(epsilon, delta)?))
     }
 
+    /// The delta, if one was given.
+    pub fn delta(&self) -> Option<f64> {
+        self.delta
+    }
+
     /// Whether a budget was given at all.
     pub fn is_given(&self) -> bool {
         self.epsilon.is_some() || self.delta.is_some()

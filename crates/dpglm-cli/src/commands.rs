@@ -1,6 +1,7 @@
 //! One file per subcommand: its flags, its help, and how its result is shown.
 
 pub mod account;
+pub mod audit;
 pub mod calibrate;
 #[cfg(feature = "collect")]
 pub mod collect;

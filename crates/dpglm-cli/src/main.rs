@@ -45,6 +45,8 @@ enum Command {
     Predict(commands::predict::Arguments),
     /// Show a fitted model and check its certificate
     Show(commands::show::Arguments),
+    /// Attack a method, and bound its epsilon from below
+    Audit(Box<commands::audit::Arguments>),
     /// List the methods, what each guarantees and how to call it
     Methods(commands::methods::Arguments),
     /// Draft the schema of a table
@@ -77,6 +79,7 @@ fn main() -> ExitCode {
         Command::Mean(arguments) => commands::mean::run(&arguments, cli.format),
         Command::Predict(arguments) => commands::predict::run(&arguments, cli.format),
         Command::Show(arguments) => commands::show::run(&arguments, cli.format),
+        Command::Audit(arguments) => commands::audit::run(&arguments, cli.format),
         Command::Methods(arguments) => commands::methods::run(&arguments, cli.format),
         Command::Schema(arguments) => commands::schema::run(&arguments),
         Command::Account(arguments) => commands::account::run(&arguments, cli.format),

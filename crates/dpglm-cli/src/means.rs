@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::table::Known;
 use clap::ValueEnum;
-use dpglm::central::{MeanFit, Privacy, PrivateMean, SparseMean};
+use dpglm::central::{MeanFit, Prepared, Privacy, PrivateMean, SparseMean};
 use dpglm::comparators::KarwaVadhan;
 use dpglm::data::Design;
 use dpglm::noise::RandomSource;
@@ -119,13 +119,29 @@ fn require_zero_within(what: &str, low: f64, high: f64) -> Result<(), Failure> {
     )))
 }
 
+/// The estimator with its noise calibrated.
+pub enum ReadyMeans {
+    Dense(Prepared<PrivateMean>),
+    Sparse(Prepared<SparseMean>),
+    KarwaVadhan(Prepared<KarwaVadhan>),
+}
+
 impl Estimator {
+    /// Calibrates the noise for a table of this shape.
+    pub fn prepare(&self, columns: usize, rows: usize, privacy: Privacy) -> Result<ReadyMeans, Failure> {
+        Ok(match self {
+            Estimator::Dense(model) => ReadyMeans::Dense(model.prepare(rows, privacy)?),
+            Estimator::Sparse(model) => ReadyMeans::Sparse(model.prepare(rows, privacy)?),
+            Estimator::KarwaVadhan(model) => ReadyMeans::KarwaVadhan(model.prepare(columns, rows, privacy)?),
+        })
+    }
+
     /// What a fit will release.
     pub fn events(&self, columns: usize, rows: usize, privacy: Privacy) -> Result<Vec<Event>, Failure> {
-        Ok(match self {
-            Estimator::Dense(model) => model.prepare(rows, privacy)?.events()?,
-            Estimator::Sparse(model) => model.prepare(rows, privacy)?.events()?,
-            Estimator::KarwaVadhan(model) => model.prepare(columns, rows, privacy)?.events()?,
+        Ok(match self.prepare(columns, rows, privacy)? {
+            ReadyMeans::Dense(prepared) => prepared.events()?,
+            ReadyMeans::Sparse(prepared) => prepared.events()?,
+            ReadyMeans::KarwaVadhan(prepared) => prepared.events()?,
         })
     }
 
@@ -136,11 +152,22 @@ impl Estimator {
         privacy: Privacy,
         rng: &mut RandomSource,
     ) -> Result<(MeanFit, Option<Vec<usize>>), Failure> {
+        self.prepare(table.columns(), table.rows(), privacy)?.fit(table, rng)
+    }
+}
+
+impl ReadyMeans {
+    /// The means of the chosen columns and which they are; of all if `None`.
+    pub fn fit(
+        &self,
+        table: &Design,
+        rng: &mut RandomSource,
+    ) -> Result<(MeanFit, Option<Vec<usize>>), Failure> {
         Ok(match self {
-            Estimator::Dense(model) => (model.fit(table, privacy, rng)?, None),
-            Estimator::KarwaVadhan(model) => (model.fit(table, privacy, rng)?, None),
-            Estimator::Sparse(model) => {
-                let sparse = model.fit(table, privacy, rng)?;
+            ReadyMeans::Dense(prepared) => (prepared.fit(table, rng)?, None),
+            ReadyMeans::KarwaVadhan(prepared) => (prepared.fit(table, rng)?, None),
+            ReadyMeans::Sparse(prepared) => {
+                let sparse = prepared.fit(table, rng)?;
                 (sparse.fit, Some(sparse.support))
             }
         })

@@ -1,4 +1,6 @@
-//! The privacy curve as a small SVG drawing.
+//! Small SVG drawings: the privacy curve, and how well attacks do.
+
+pub mod roc;
 
 use crate::render::{plain, rounded_up};
 use std::fmt::Write;

@@ -13,7 +13,7 @@
 //! | [`mechanisms`] | every way in which something may leave |
 //! | [`central`] | estimators for a trusted curator: means, linear and generalized linear models |
 //! | [`comparators`] | methods of other authors, made private for every data set, to compare with |
-//! | [`audit`] | lower confidence bounds on epsilon from runs on neighbouring data |
+//! | [`audit`] | attacks, and lower confidence bounds on epsilon from one run and from many |
 //! | [`registry`] | every mechanism with its worst-case neighbours and its weakened twins |
 //!
 //! # Example

@@ -2,7 +2,7 @@
 
 mod data;
 mod notes;
-mod sparse;
+pub(super) mod sparse;
 
 use crate::artefact::{self, Artefact, FIT, FitDocument, Named, TargetDocument};
 use crate::failure::Failure;

@@ -39,6 +39,17 @@ impl Claim {
         Ok(Self { points })
     }
 
+    /// One promise (epsilon, delta).
+    pub fn at(epsilon: f64, delta: f64) -> Result<Self> {
+        if !(epsilon.is_finite() && epsilon >= 0.0 && (0.0..1.0).contains(&delta)) {
+            return Err(crate::Error::Conflict(format!(
+                "a claim of epsilon {epsilon} and delta {delta}: epsilon must be finite and at least 0, and delta at least 0 and \
+                 below 1"
+            )));
+        }
+        Ok(Self { points: vec![(epsilon, delta)] })
+    }
+
     /// The (epsilon, delta) points of the curve.
     pub fn points(&self) -> &[(f64, f64)] {
         &self.points
@@ -98,6 +109,7 @@ impl Report {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Audit {
     runs: u64,
+    pilot: u64,
     error: f64,
 }
 
@@ -110,7 +122,13 @@ impl Audit {
     pub fn new(runs: u64, error: f64) -> Result<Self> {
         require_nonzero("runs", runs, "a few hundred thousand runs tell a noise scale from its half")?;
         crate::privacy::budget::check_delta(error)?;
-        Ok(Self { runs, error })
+        Ok(Self { runs, pilot: (runs / 20).max(200), error })
+    }
+
+    /// Another size of the pilot on each side, for methods that take long. It costs power, never confidence.
+    pub fn pilot(mut self, runs: u64) -> Result<Self> {
+        self.pilot = require_nonzero("pilot runs", runs, "a few dozen place the thresholds")?;
+        Ok(self)
     }
 
     /// Audits one neighbouring pair: `run(false, ..)` and `run(true, ..)` give the statistics of one output on either
@@ -122,10 +140,9 @@ impl Audit {
         rng: &mut RandomSource,
     ) -> Result<Report> {
         // Step 1: thresholds from a pilot that is not used again.
-        let pilot_runs = (self.runs / 20).max(200);
         let mut pilot: Vec<Vec<f64>> = Vec::new();
         for side in [false, true] {
-            for _ in 0..pilot_runs {
+            for _ in 0..self.pilot {
                 for (k, x) in run(side, rng)?.into_iter().enumerate() {
                     if pilot.len() <= k {
                         pilot.push(Vec::new());

@@ -1,0 +1,174 @@
+//! What an audit found, in words, as JSON, and as a drawing.
+
+use super::ground::Stage;
+use super::subject::Subject;
+use crate::failure::Failure;
+use crate::plot::roc::{Curve, roc};
+use crate::{Format, render};
+use dpglm::audit::{Findings, Roc};
+use serde::Serialize;
+
+/// Who may see this.
+const FOR_WHOM: &str =
+    "for the curator only: this result depends on private rows and nothing pays for it; do not publish it";
+/// What the bounds are about.
+const ADJACENCY: &str = "replace one row";
+/// The false positive rate at which the members found are reported.
+const LOW: f64 = 0.001;
+
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    for_whom: &'static str,
+    subject: String,
+    rows: &'static str,
+    adjacency: &'static str,
+    claim: Claim,
+    confidence: f64,
+    /// The largest of the lower bounds.
+    lower_bound: f64,
+    exceeds_claim: bool,
+    one_run: Option<OneRun>,
+    many_runs: Option<ManyRuns>,
+    canaries: Option<Attack>,
+    held_out: Option<Attack>,
+}
+
+#[derive(Serialize)]
+struct Claim {
+    epsilon: Option<f64>,
+    delta: f64,
+}
+
+#[derive(Serialize)]
+struct OneRun {
+    epsilon: f64,
+    canaries: usize,
+    guesses: usize,
+    correct: usize,
+}
+
+#[derive(Serialize)]
+struct ManyRuns {
+    epsilon: f64,
+    runs: u64,
+    /// Bounds on the probability of one set of results, on either table.
+    probabilities: [f64; 2],
+}
+
+#[derive(Serialize)]
+struct Attack {
+    area: f64,
+    found_at_false_positive_rate_0_001: f64,
+}
+
+impl Attack {
+    fn of(roc: &Roc) -> Self {
+        Self { area: roc.area(), found_at_false_positive_rate_0_001: roc.found_at(LOW) }
+    }
+}
+
+pub fn show(
+    findings: &Findings,
+    subject: &Subject,
+    stage: &Stage,
+    claim: (Option<f64>, f64),
+    confidence: f64,
+    runs: u64,
+    format: Format,
+) -> Result<String, Failure> {
+    let document = Document {
+        schema: "dpglm.audit/1",
+        for_whom: FOR_WHOM,
+        subject: subject.name(),
+        rows: if stage.is_simulated { "simulated" } else { "from a file" },
+        adjacency: ADJACENCY,
+        claim: Claim { epsilon: claim.0, delta: claim.1 },
+        confidence,
+        lower_bound: findings.epsilon(),
+        exceeds_claim: claim.0.is_some_and(|epsilon| findings.epsilon() > epsilon),
+        one_run: findings.one_run.map(|run| OneRun {
+            epsilon: run.epsilon,
+            canaries: run.canaries,
+            guesses: run.guesses,
+            correct: run.correct,
+        }),
+        many_runs: findings.many_runs.as_ref().map(|report| ManyRuns {
+            epsilon: report.strongest.epsilon.max(0.0),
+            runs,
+            probabilities: [report.strongest.probabilities.0, report.strongest.probabilities.1],
+        }),
+        canaries: findings.canaries.as_ref().map(Attack::of),
+        held_out: findings.rows.as_ref().map(Attack::of),
+    };
+    if format == Format::Json { render::json(&document) } else { Ok(in_words(&document)) }
+}
+
+fn in_words(found: &Document) -> String {
+    let mut text = format!("Audit of the {}, rows {}\n\n", found.subject, found.rows);
+    let delta = render::plain(found.claim.delta);
+    let claimed =
+        found.claim.epsilon.map_or_else(|| "nothing".into(), |e| format!("epsilon {}", render::plain(e)));
+    let mut rows = vec![vec!["claimed".to_owned(), claimed, format!("at delta {delta}")]];
+    let at_least = |epsilon: f64| format!("epsilon at least {}", rounded_down(epsilon));
+    if let Some(run) = &found.one_run {
+        rows.push(vec![
+            "proved by one run".into(),
+            at_least(run.epsilon),
+            format!("{} of {} guesses right, {} canaries", run.correct, run.guesses, run.canaries),
+        ]);
+    }
+    if let Some(many) = &found.many_runs {
+        let [p, q] = many.probabilities;
+        rows.push(vec![
+            "proved by many runs".into(),
+            at_least(many.epsilon),
+            format!("{} runs a side; a result of probability {p:.3} here, {q:.3} there", many.runs),
+        ]);
+    }
+    for (name, attack) in
+        [("canaries told apart", &found.canaries), ("held-out rows told apart", &found.held_out)]
+    {
+        if let Some(attack) = attack {
+            rows.push(vec![
+                name.into(),
+                format!("area {:.3}", attack.area),
+                format!(
+                    "{:.1}% found at 0.1% false alarms",
+                    100.0 * attack.found_at_false_positive_rate_0_001
+                ),
+            ]);
+        }
+    }
+    text.push_str(&render::table(&rows));
+    let verdict = match (found.claim.epsilon, found.exceeds_claim) {
+        (None, _) => "Nothing was claimed, so nothing is refuted.",
+        (_, true) => "The claim does not hold.",
+        (_, false) => "No attack exceeds the claim. That proves nothing by itself: better attacks may exist.",
+    };
+    text.push_str(&format!(
+        "\n{verdict}\nThe bounds are about tables that differ in one row ({}), and hold together with {}% confidence.\n{}.\n",
+        found.adjacency,
+        render::rounded(100.0 * found.confidence),
+        render::sentence(found.for_whom)
+    ));
+    text
+}
+
+/// The ROC of the attacks.
+pub fn drawing(findings: &Findings, claim: (Option<f64>, f64)) -> String {
+    let named = [("canary rows", &findings.canaries), ("held-out rows", &findings.rows)];
+    let curves: Vec<Curve<'_>> = named
+        .iter()
+        .filter_map(|(name, roc)| {
+            let roc = roc.as_ref()?;
+            Some(Curve { name, points: roc.points(), area: roc.area() })
+        })
+        .collect();
+    roc(&curves, claim.0.map(|epsilon| (epsilon, claim.1)))
+}
+
+/// A lower bound is only one if it is rounded down.
+pub fn rounded_down(value: f64) -> String {
+    render::plain((1_000.0 * value).floor() / 1_000.0)
+}
