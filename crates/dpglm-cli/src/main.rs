@@ -14,6 +14,7 @@ mod plot;
 mod progress;
 mod render;
 mod table;
+mod tune;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use failure::Failure;

@@ -1,85 +1,44 @@
 //! Sparse means whose number of columns is not known.
 //!
 //! # Algorithm
-//! 1. The sparse mean of [`crate::central::sparse_mean`] with as many columns as there may be at most, and its standard errors.
-//! 2. Means within 2.75 standard errors of zero become zero: a function of what was released.
+//! 1. The sparse mean of [`crate::central::sparse_mean`] with as many columns as there may be at most.
+//! 2. Means within 2.75 standard errors of zero become zero. The errors follow from the released scales and the noise: this is a
+//!    function of what was released.
 //!
 //! # Guarantee
 //! That of the sparse mean, which it is. No validation is needed and no row is set aside: what tells a mean from zero is released with it.
 
-use crate::central::prepared::Prepared;
-use crate::central::purse::Privacy;
 use crate::central::select_refine::CLEAR;
-use crate::central::{SparseMean, SparseMeanFit};
+use crate::central::{Prepared, Privacy, SparseMean, SparseMeanFit};
 use crate::data::Design;
 use crate::error::Result;
 use crate::noise::RandomSource;
-use crate::privacy::Event;
 
 /// The mean of a table of which an unknown number of columns, up to a public largest one, differ from zero.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TunedSparseMean {
     inner: SparseMean,
-    level: Option<f64>,
 }
 
 impl TunedSparseMean {
     /// For columns in these public ranges, each of which holds zero, at most `largest` of which have another mean.
     pub fn new(ranges: Vec<(f64, f64)>, largest: usize) -> Result<Self> {
-        Ok(Self { inner: SparseMean::new(ranges, largest)?.intervals(0.95)?, level: None })
+        Ok(Self { inner: SparseMean::new(ranges, largest)?.keeping_clear(CLEAR) })
     }
 
-    /// Also gives confidence intervals of this level (0.95). They hold given the columns.
-    pub fn intervals(mut self, level: f64) -> Result<Self> {
-        self.inner = self.inner.intervals(level)?;
-        self.level = Some(level);
-        Ok(self)
+    /// Also gives confidence intervals of this level (0.95), paid from the same budget. They hold given the columns.
+    pub fn intervals(self, level: f64) -> Result<Self> {
+        Ok(Self { inner: self.inner.intervals(level)? })
     }
 
     /// Calibrates the noise for a table of this many rows.
-    pub fn prepare(&self, rows: usize, privacy: Privacy) -> Result<PreparedTunedSparseMean> {
-        Ok(PreparedTunedSparseMean { inner: self.inner.prepare(rows, privacy)?, level: self.level })
+    pub fn prepare(&self, rows: usize, privacy: Privacy) -> Result<Prepared<SparseMean>> {
+        self.inner.prepare(rows, privacy)
     }
 
     /// Prepares and fits.
     pub fn fit(&self, table: &Design, privacy: Privacy, rng: &mut RandomSource) -> Result<SparseMeanFit> {
-        self.prepare(table.rows(), privacy)?.fit(table, rng)
-    }
-}
-
-/// A tuned sparse mean with its noise calibrated.
-#[derive(Debug, Clone)]
-pub struct PreparedTunedSparseMean {
-    inner: Prepared<SparseMean>,
-    level: Option<f64>,
-}
-
-impl PreparedTunedSparseMean {
-    /// What a fit will release.
-    pub fn events(&self) -> Result<Vec<Event>> {
-        self.inner.events()
-    }
-
-    /// The private mean of the columns.
-    pub fn fit(&self, table: &Design, rng: &mut RandomSource) -> Result<SparseMeanFit> {
-        // Step 1
-        let SparseMeanFit { support, mut fit } = self.inner.fit(table, rng)?;
-        // Step 2
-        let errors = fit.intervals.take().unwrap_or_default();
-        let clear: Vec<bool> = fit
-            .means
-            .iter()
-            .enumerate()
-            .map(|(i, m)| errors.get(i).is_none_or(|e| m.abs() >= CLEAR * e.standard_error))
-            .collect();
-        let kept = |i: usize| clear[i];
-        let support = support.into_iter().enumerate().filter(|(i, _)| kept(*i)).map(|(_, j)| j).collect();
-        fit.means = fit.means.into_iter().enumerate().filter(|(i, _)| kept(*i)).map(|(_, m)| m).collect();
-        if self.level.is_some() {
-            let errors = errors.into_iter().enumerate().filter(|(i, _)| kept(*i)).map(|(_, e)| e);
-            fit.intervals = Some(errors.collect());
-        }
-        Ok(SparseMeanFit { support, fit })
+        self.inner.fit(table, privacy, rng)
     }
 }
 

@@ -50,6 +50,12 @@ impl TunedSparsity {
         Ok(Self { model: model.with_rough_errors(), largest })
     }
 
+    /// The same with no more coefficients than there are `columns` beside the constant one.
+    pub fn up_to(self, columns: usize) -> Result<Self> {
+        require_sparsity(columns.min(self.largest), columns)?;
+        Ok(Self { largest: self.largest.min(columns), ..self })
+    }
+
     /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
     pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
         require_shape(columns, units)?;
@@ -83,7 +89,7 @@ impl TunedSparsity {
 }
 
 impl Prepared<TunedSparsity> {
-    /// What the two parts of the rows will release, each alone; [`events`](Self::all_events) are released from all rows.
+    /// What the two parts of the rows will release, each alone.
     pub fn parts(&self) -> Result<Vec<Part>> {
         self.calibration.planned_parts()
     }
