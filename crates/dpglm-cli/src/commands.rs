@@ -5,6 +5,7 @@ pub mod calibrate;
 pub mod fit;
 pub mod mean;
 pub mod methods;
+pub mod plan;
 pub mod predict;
 pub mod schema;
 pub mod show;
