@@ -34,8 +34,8 @@ fn main() {
     {
         let problem = Problem { model, columns, sparsity, delta: 1e-6, sigma: 1.0 };
         let point = |rows: usize, epsilon: f64, seeds: std::ops::Range<u64>| {
-            let errors: Vec<f64> =
-                seeds.map(|seed| problem.simulate(rows, epsilon, seed).expect("fits")).collect();
+            let simulator = problem.simulator(rows, epsilon).expect("valid");
+            let errors: Vec<f64> = seeds.map(|seed| simulator.error(seed).expect("fits")).collect();
             problem.summary(rows, epsilon, &errors)
         };
         let planned = point(rows, epsilon, 0..runs);

@@ -239,9 +239,12 @@ impl Simulation {
         let key = format!("{} {:?} rows {rows} epsilon {epsilon}", env!("CARGO_PKG_VERSION"), self.problem);
         let mut errors = self.cache.read(&key);
         errors.truncate(self.runs as usize);
-        for seed in errors.len() as u64..self.runs {
-            errors.push(self.problem.simulate(rows, epsilon, seed)?);
-            self.bar.step(seed + 1, self.runs);
+        if (errors.len() as u64) < self.runs {
+            let simulator = self.problem.simulator(rows, epsilon)?;
+            for seed in errors.len() as u64..self.runs {
+                errors.push(simulator.error(seed)?);
+                self.bar.step(seed + 1, self.runs);
+            }
         }
         self.cache.write(&key, &errors);
         let point = self.problem.summary(rows, epsilon, &errors);

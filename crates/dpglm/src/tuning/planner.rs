@@ -15,7 +15,7 @@
 //!   deviation sigma.
 
 use crate::accounting::gaussian::largest_mu;
-use crate::central::{Glm, Privacy, PrivateMean, SelectRefine, SparseMean};
+use crate::central::{Glm, Prepared, Privacy, PrivateMean, SelectRefine, SparseMean};
 use crate::data::{Dataset, Design};
 use crate::error::{Error, Result, require_positive};
 use crate::families::Family;
@@ -109,68 +109,29 @@ impl Problem {
         }
     }
 
-    /// The squared l2 error of one fit to one drawn table.
-    pub fn simulate(&self, rows: usize, epsilon: f64, seed: u64) -> Result<f64> {
-        let d = self.columns;
+    /// Calibrates the estimator once, for as many simulated tables as wanted.
+    pub fn simulator(&self, rows: usize, epsilon: f64) -> Result<Simulator> {
+        self.validate()?;
         let privacy = Privacy::Budget(Budget::new(epsilon, self.delta)?);
-        let mut draw = Draw { rng: RandomSource::insecure_seeded(seed), spare: None };
-        let places = draw.support(d, self.size());
-        // Step 1
-        let mut noise = RandomSource::insecure_seeded(seed ^ 0x5eed_0f_a_f17);
-        let (truth, found) = match self.model {
-            PlannedModel::Mean { range } => {
-                let (middle, half) = (0.5 * (range.0 + range.1), 0.25 * (range.1 - range.0));
-                let mut truth = vec![if self.sparsity.is_some() { 0.0 } else { middle }; d];
-                for &j in &places {
-                    let value = half * draw.symmetric();
-                    // A mean that no method could tell from zero says nothing of the method.
-                    truth[j] +=
-                        if self.sparsity.is_some() { value + self.sigma * value.signum() } else { value };
-                }
-                let x: Vec<f64> = (0..rows * d).map(|i| truth[i % d] + self.sigma * draw.normal()).collect();
-                let table = Design::from_f64(rows, d, x)?;
-                let ranges = vec![range; d];
-                let found = match self.sparsity {
-                    None => PrivateMean::new(ranges)?.fit(&table, privacy, &mut noise)?.means,
-                    Some(s) => {
-                        let fit = SparseMean::new(ranges, s)?.fit(&table, privacy, &mut noise)?;
-                        let mut all = vec![0.0; d];
-                        fit.support.iter().zip(&fit.fit.means).for_each(|(&j, &m)| all[j] = m);
-                        all
-                    }
-                };
-                (truth, found)
-            }
-            PlannedModel::Linear { .. } | PlannedModel::Logistic => {
-                let values: Vec<f64> = places.iter().map(|_| draw.normal()).collect();
-                let norm = values.iter().map(|v| v * v).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
-                let mut truth = vec![0.0; d];
-                places.iter().zip(&values).for_each(|(&j, v)| truth[j] = v / norm);
-                let x: Vec<f32> = (0..rows * d).map(|_| draw.symmetric() as f32).collect();
-                let (family, target) = match self.model {
-                    PlannedModel::Linear { target } => (Family::Gaussian, target),
-                    _ => (Family::Logistic, (0.0, 1.0)),
-                };
-                let y: Vec<f64> = x
-                    .chunks_exact(d)
-                    .map(|row| {
-                        let u: f64 = places.iter().map(|&j| f64::from(row[j]) * truth[j]).sum();
-                        match self.model {
-                            PlannedModel::Linear { .. } => u + self.sigma * draw.normal(),
-                            _ => f64::from(u8::from(0.5 + 0.5 * draw.symmetric() < family.mean(u))),
-                        }
-                    })
-                    .collect();
-                let data = Dataset::new(Design::from_f32(rows, d, x)?, y)?;
-                let glm = Glm::new(family, target)?;
-                let found = match self.sparsity {
-                    None => glm.fit(&data, privacy, &mut noise)?.coefficients,
-                    Some(s) => SelectRefine::new(glm, s)?.fit(&data, privacy, &mut noise)?.coefficients(d),
-                };
-                (truth, found)
-            }
+        let d = self.columns;
+        let glm = |family: Family, target: (f64, f64)| -> Result<Ready> {
+            let model = Glm::new(family, target)?;
+            Ok(match self.sparsity {
+                None => Ready::Glm(model.prepare(d, rows, privacy)?),
+                Some(s) => Ready::Sparse(SelectRefine::new(model, s)?.prepare(d, rows, privacy)?),
+            })
         };
-        Ok(truth.iter().zip(&found).map(|(a, b)| (a - b).powi(2)).sum())
+        let ready = match (self.model, self.sparsity) {
+            (PlannedModel::Mean { range }, None) => {
+                Ready::Mean(PrivateMean::new(vec![range; d])?.prepare(rows, privacy)?)
+            }
+            (PlannedModel::Mean { range }, Some(s)) => {
+                Ready::SparseMean(SparseMean::new(vec![range; d], s)?.prepare(rows, privacy)?)
+            }
+            (PlannedModel::Linear { target }, _) => glm(Family::Gaussian, target)?,
+            (PlannedModel::Logistic, _) => glm(Family::Logistic, (0.0, 1.0))?,
+        };
+        Ok(Simulator { problem: *self, rows, ready })
     }
 
     /// The mean error of many fits.
@@ -282,6 +243,92 @@ fn bisect(low: f64, high: f64, enough: impl Fn(f64) -> bool) -> Option<f64> {
     Some(high.exp())
 }
 
+/// An estimator with its noise calibrated, ready for simulated tables.
+pub struct Simulator {
+    problem: Problem,
+    rows: usize,
+    ready: Ready,
+}
+
+enum Ready {
+    Mean(Prepared<PrivateMean>),
+    SparseMean(Prepared<SparseMean>),
+    Glm(Prepared<Glm>),
+    Sparse(Prepared<SelectRefine>),
+}
+
+impl Simulator {
+    /// The squared l2 error of one fit to one drawn table.
+    pub fn error(&self, seed: u64) -> Result<f64> {
+        let mut draw = Draw { rng: RandomSource::insecure_seeded(seed), spare: None };
+        let mut noise = RandomSource::insecure_seeded(!seed);
+        let (truth, found) = match &self.ready {
+            Ready::Mean(prepared) => {
+                let (truth, table) = self.rows_about_means(&mut draw)?;
+                (truth, prepared.fit(&table, &mut noise)?.means)
+            }
+            Ready::SparseMean(prepared) => {
+                let (truth, table) = self.rows_about_means(&mut draw)?;
+                let fit = prepared.fit(&table, &mut noise)?;
+                let mut found = vec![0.0; truth.len()];
+                fit.support.iter().zip(&fit.fit.means).for_each(|(&j, &m)| found[j] = m);
+                (truth, found)
+            }
+            Ready::Glm(prepared) => {
+                let (truth, data) = self.responses(&mut draw)?;
+                (truth, prepared.fit(&data, &mut noise)?.coefficients)
+            }
+            Ready::Sparse(prepared) => {
+                let (truth, data) = self.responses(&mut draw)?;
+                let found = prepared.fit(&data, &mut noise)?.coefficients(truth.len());
+                (truth, found)
+            }
+        };
+        Ok(truth.iter().zip(&found).map(|(a, b)| (a - b).powi(2)).sum())
+    }
+
+    /// Means and rows about them.
+    fn rows_about_means(&self, draw: &mut Draw) -> Result<(Vec<f64>, Design)> {
+        let Problem { model, columns: d, sparsity, sigma, .. } = self.problem;
+        let PlannedModel::Mean { range } = model else {
+            return Err(Error::Conflict("means are planned for a model of means".into()));
+        };
+        let (middle, half) = (0.5 * (range.0 + range.1), 0.25 * (range.1 - range.0));
+        let mut truth = vec![if sparsity.is_some() { 0.0 } else { middle }; d];
+        for j in draw.support(d, self.problem.size()) {
+            let value = half * draw.symmetric();
+            // A mean that no method could tell from zero says nothing of the method.
+            truth[j] += if sparsity.is_some() { value + sigma * value.signum() } else { value };
+        }
+        let x: Vec<f64> = (0..self.rows * d).map(|i| truth[i % d] + sigma * draw.normal()).collect();
+        Ok((truth, Design::from_f64(self.rows, d, x)?))
+    }
+
+    /// Coefficients, features and responses.
+    fn responses(&self, draw: &mut Draw) -> Result<(Vec<f64>, Dataset)> {
+        let Problem { model, columns: d, sigma, .. } = self.problem;
+        let places = draw.support(d, self.problem.size());
+        let values: Vec<f64> = places.iter().map(|_| draw.normal()).collect();
+        let norm = values.iter().map(|v| v * v).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+        let mut truth = vec![0.0; d];
+        places.iter().zip(&values).for_each(|(&j, v)| truth[j] = v / norm);
+        let x: Vec<f32> = (0..self.rows * d).map(|_| draw.symmetric() as f32).collect();
+        let y = x
+            .chunks_exact(d)
+            .map(|row| {
+                let u: f64 = places.iter().map(|&j| f64::from(row[j]) * truth[j]).sum();
+                match model {
+                    PlannedModel::Logistic => {
+                        f64::from(u8::from(0.5 + 0.5 * draw.symmetric() < Family::Logistic.mean(u)))
+                    }
+                    _ => u + sigma * draw.normal(),
+                }
+            })
+            .collect();
+        Ok((truth, Dataset::new(Design::from_f32(self.rows, d, x)?, y)?))
+    }
+}
+
 /// Draws for simulated tables.
 struct Draw {
     rng: RandomSource,
@@ -365,9 +412,13 @@ mod tests {
             for sparsity in [None, Some(2)] {
                 let problem = problem(model, sparsity);
                 problem.validate().unwrap();
-                let mean = |rows: usize| (0..3).map(|s| problem.simulate(rows, 1.0, s).unwrap()).sum::<f64>();
+                let mean = |rows: usize| {
+                    let simulator = problem.simulator(rows, 1.0).unwrap();
+                    (0..3).map(|seed| simulator.error(seed).unwrap()).sum::<f64>()
+                };
                 assert!(mean(8_000) < mean(400), "{model:?} {sparsity:?}");
-                let again = [0, 0].map(|seed| problem.simulate(400, 1.0, seed).unwrap());
+                let simulator = problem.simulator(400, 1.0).unwrap();
+                let again = [0, 0].map(|seed| simulator.error(seed).unwrap());
                 assert_eq!(again[0], again[1]);
                 let [upper, lower] = problem.rates(&problem.setting(400, 1.0).unwrap());
                 assert!(upper.1 >= lower.1);
