@@ -29,3 +29,29 @@ pub fn sphere(rng: &mut Generator, d: usize) -> Vec<f64> {
 pub fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum()
 }
+
+/// A support of s columns among d.
+pub fn support(rng: &mut Generator, d: usize, s: usize) -> Vec<usize> {
+    let mut chosen = Vec::new();
+    while chosen.len() < s {
+        let j = (uniform(rng) * d as f64) as usize;
+        if !chosen.contains(&j) {
+            chosen.push(j);
+        }
+    }
+    chosen.sort_unstable();
+    chosen
+}
+
+/// Entries uniform on (-1, 1) in single precision, by a fast generator: there are hundreds of millions.
+pub fn features(seed: u64, count: usize) -> Vec<f32> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x1234_5678_9abc_def1);
+    (0..count)
+        .map(|_| {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((z ^ (z >> 31)) >> 40) as f32 / 8_388_608.0 - 1.0
+        })
+        .collect()
+}

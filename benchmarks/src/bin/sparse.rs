@@ -8,34 +8,8 @@ use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
-use dpglm_benchmarks::{Generator, normal, sphere, squared_distance, uniform};
+use dpglm_benchmarks::{Generator, features, normal, sphere, squared_distance, support, uniform};
 use rand_core::SeedableRng;
-
-/// A support of s columns among d.
-fn support(rng: &mut Generator, d: usize, s: usize) -> Vec<usize> {
-    let mut chosen = Vec::new();
-    while chosen.len() < s {
-        let j = (uniform(rng) * d as f64) as usize;
-        if !chosen.contains(&j) {
-            chosen.push(j);
-        }
-    }
-    chosen.sort_unstable();
-    chosen
-}
-
-/// Entries uniform on (-1, 1) in single precision, by a fast generator: there are hundreds of millions.
-fn features(seed: u64, count: usize) -> Vec<f32> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x1234_5678_9abc_def1);
-    (0..count)
-        .map(|_| {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) >> 40) as f32 / 8_388_608.0 - 1.0
-        })
-        .collect()
-}
 
 /// The squared error of the estimate, with the coefficients' truth on `s` columns, given `asked` of them.
 fn logistic(n: usize, s: usize, asked: usize, seed: u64) -> f64 {

@@ -8,6 +8,7 @@ pub mod collect;
 pub mod fit;
 pub mod mean;
 pub mod methods;
+pub mod plan;
 pub mod predict;
 pub mod schema;
 pub mod show;

@@ -14,6 +14,7 @@ mod plot;
 mod progress;
 mod render;
 mod table;
+mod tune;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use failure::Failure;
@@ -41,6 +42,8 @@ enum Command {
     Fit(Box<commands::fit::Arguments>),
     /// Private means of a table's columns
     Mean(commands::mean::Arguments),
+    /// Plan a study: from two of rows, epsilon and error to the third
+    Plan(commands::plan::Arguments),
     /// Predict for the rows of a new table
     Predict(commands::predict::Arguments),
     /// Show a fitted model and check its certificate
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Fit(arguments) => commands::fit::run(&arguments, cli.format),
         Command::Mean(arguments) => commands::mean::run(&arguments, cli.format),
+        Command::Plan(arguments) => commands::plan::run(&arguments, cli.format),
         Command::Predict(arguments) => commands::predict::run(&arguments, cli.format),
         Command::Show(arguments) => commands::show::run(&arguments, cli.format),
         Command::Audit(arguments) => commands::audit::run(&arguments, cli.format),

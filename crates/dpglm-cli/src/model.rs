@@ -11,7 +11,8 @@ use dpglm::central::{Glm, LinearStatistics, Multinomial, Prepared, Privacy, refe
 use dpglm::data::Dataset;
 use dpglm::families::Family as OnePredictor;
 use dpglm::noise::RandomSource;
-use dpglm::privacy::Event;
+use dpglm::privacy::{Event, Part};
+use dpglm::tuning::TunedRidge;
 use dpglm_io::Domain;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +41,8 @@ pub struct Model {
     pub domain: Domain,
     pub intercept: bool,
     pub ridge: Option<f64>,
+    /// Penalties to choose one from privately.
+    pub ridges: Option<Vec<f64>>,
     pub radius: Option<f64>,
     pub level: Option<f64>,
     pub sparse: Sparse,
@@ -48,6 +51,7 @@ pub struct Model {
 /// A model with its noise calibrated.
 pub enum Ready {
     Glm(Prepared<Glm>),
+    TunedRidge(Prepared<TunedRidge>),
     Statistics(Prepared<LinearStatistics>),
     Multinomial(Prepared<Multinomial>),
     Sparse(ReadySparse),
@@ -137,6 +141,11 @@ impl Model {
                 ));
             }
         }
+        if self.ridges.is_some() && (self.method != Method::Gradient || self.family == Family::Multinomial) {
+            return refuse(format!(
+                "--tune ridge=auto goes with --method gradient and one predictor, not with {name} and {family}: give --ridge R"
+            ));
+        }
         self.validate_sparse()?;
         // The library checks the numbers themselves.
         match self.family {
@@ -160,7 +169,13 @@ impl Model {
             (_, Family::Multinomial) => {
                 Ready::Multinomial(self.multinomial()?.prepare(columns, units, privacy)?)
             }
-            (_, family) => Ready::Glm(self.glm(family)?.prepare(columns, units, privacy)?),
+            (_, family) => match &self.ridges {
+                Some(ridges) => {
+                    let tuned = TunedRidge::new(self.glm(family)?, ridges.clone())?;
+                    Ready::TunedRidge(tuned.prepare(columns, units, privacy)?)
+                }
+                None => Ready::Glm(self.glm(family)?.prepare(columns, units, privacy)?),
+            },
         })
     }
 
@@ -215,10 +230,20 @@ impl Ready {
     pub fn events(&self) -> Result<Vec<Event>, Failure> {
         Ok(match self {
             Ready::Glm(prepared) => prepared.events()?,
+            Ready::TunedRidge(prepared) => prepared.all_events()?,
             Ready::Statistics(prepared) => prepared.events()?,
             Ready::Multinomial(prepared) => prepared.events()?,
             Ready::Sparse(ready) => ready.events()?,
             Ready::Reference => Vec::new(),
+        })
+    }
+
+    /// What public parts of the rows will release, each alone; empty where the rows are not divided.
+    pub fn parts(&self) -> Result<Vec<Part>, Failure> {
+        Ok(match self {
+            Ready::TunedRidge(prepared) => prepared.parts()?,
+            Ready::Sparse(ready) => ready.parts()?,
+            _ => Vec::new(),
         })
     }
 
@@ -228,6 +253,10 @@ impl Ready {
         let progress = &mut |done, of| bar.step(done, of);
         Ok(match self {
             Ready::Glm(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
+            Ready::TunedRidge(prepared) => {
+                let found = prepared.fit_reporting(data, rng, progress)?;
+                Estimates { ridge: Some(found.ridge), ..found.fit.into() }
+            }
             Ready::Statistics(prepared) => prepared.fit(data, rng)?.into(),
             Ready::Multinomial(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
             Ready::Sparse(ready) => ready.fit(model, data, rng, progress)?,

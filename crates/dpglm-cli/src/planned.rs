@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::{Format, render};
 use dpglm::central::Privacy;
-use dpglm::privacy::{Adjacency, Certificate, Event};
+use dpglm::privacy::{Adjacency, Certificate, Event, Part};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -16,6 +16,7 @@ struct Document<'a> {
 /// assumption.
 pub fn show(
     events: Vec<Event>,
+    parts: Vec<Part>,
     adjacency: Adjacency,
     assumption: Option<&str>,
     privacy: Privacy,
@@ -23,7 +24,7 @@ pub fn show(
 ) -> Result<String, Failure> {
     let certificate = match privacy {
         Privacy::Budget(budget) if !events.is_empty() => {
-            let certificate = Certificate::certified(adjacency, events, budget.delta())?;
+            let certificate = Certificate::certified_in_parts(adjacency, events, parts, budget.delta())?;
             match assumption {
                 Some(assumption) => certificate.assuming(assumption),
                 None => certificate,
@@ -41,5 +42,6 @@ pub fn show(
             render::events(events, render::rounded)?
         ),
     };
+    let releases = releases + &render::parts(certificate.parts(), render::rounded)?;
     Ok(format!("{releases}{certificate}\nThis is a plan: no cell was read and nothing was spent.\n"))
 }

@@ -1,8 +1,9 @@
-//! Small SVG drawings: the privacy curve, and how well attacks do.
+//! Small SVG drawings: the privacy curve, the error of a planned study, and how well attacks do.
 
 pub mod roc;
 
 use crate::render::{plain, rounded_up};
+use dpglm::tuning::planner::Point;
 use std::fmt::Write;
 
 const WIDTH: f64 = 640.0;
@@ -124,4 +125,79 @@ fn power_of_ten(decade: i32) -> String {
 /// A tick's number without the digits that multiplication left behind.
 fn short(value: f64) -> String {
     plain(format!("{value:.6e}").parse().unwrap_or(value))
+}
+
+/// Lines for several numbers of rows, darkest for the planned one.
+const BLUES: [&str; 5] = ["#9ecae1", "#6baed6", BLUE, "#08519c", "#08306b"];
+
+/// Draws the error against epsilon, both logarithmic, for a quarter to four times the planned rows, with the simulated points.
+pub fn errors(law: impl Fn(f64, f64) -> f64, rows: usize, epsilon: f64, points: &[Point]) -> String {
+    let factors = [0.25, 0.5, 1.0, 2.0, 4.0];
+    let (left, right) = ((epsilon / 8.0).ln(), (epsilon * 8.0).ln());
+    let grid: Vec<f64> = (0..=48).map(|i| (left + (right - left) * f64::from(i) / 48.0).exp()).collect();
+    let lines: Vec<Vec<f64>> =
+        factors.iter().map(|f| grid.iter().map(|&e| law(f * rows as f64, e).max(1e-300)).collect()).collect();
+    let logs =
+        || lines.iter().flatten().chain(points.iter().map(|p| &p.error)).map(|e| e.max(1e-300).log10());
+    let (lowest, highest) = (logs().fold(f64::INFINITY, f64::min), logs().fold(f64::NEG_INFINITY, f64::max));
+    let (lowest, highest) = (lowest.floor(), highest.ceil().max(lowest.floor() + 1.0));
+    let x = |e: f64| LEFT + (RIGHT - LEFT) * (e.ln() - left) / (right - left);
+    let y = |error: f64| BOTTOM - (BOTTOM - TOP) * (error.max(1e-300).log10() - lowest) / (highest - lowest);
+
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" fill=\"#222\">\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#fff\"/>\n<text x=\"{LEFT}\" y=\"28\" font-size=\"16\">Expected squared error, by epsilon and rows</text>\n"
+    );
+    for i in 0..=6 {
+        let e = (left + (right - left) * f64::from(i) / 6.0).exp();
+        let _ = writeln!(
+            svg,
+            "<path d=\"M{0:.1} {TOP}V{BOTTOM}\" stroke=\"#e4e4e4\"/><text x=\"{0:.1}\" y=\"{1:.1}\" text-anchor=\"middle\">{2}</text>",
+            x(e),
+            BOTTOM + 20.0,
+            rounded_up(e)
+        );
+    }
+    let stride = ((highest - lowest) / 8.0).ceil().max(1.0) as usize;
+    for decade in (lowest as i32..=highest as i32).step_by(stride) {
+        let at = y(10f64.powi(decade));
+        let label = if decade <= 0 { power_of_ten(-decade) } else { plain(10f64.powi(decade)) };
+        let _ = writeln!(
+            svg,
+            "<path d=\"M{LEFT} {at:.1}H{RIGHT}\" stroke=\"#e4e4e4\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
+            LEFT - 8.0,
+            at + 4.5
+        );
+    }
+    for ((line, colour), factor) in lines.iter().zip(BLUES).zip(factors) {
+        let path = grid.iter().zip(line).fold(String::new(), |mut path, (&e, &error)| {
+            let command = if path.is_empty() { 'M' } else { 'L' };
+            let _ = write!(path, "{command}{:.1} {:.1}", x(e), y(error));
+            path
+        });
+        let _ = writeln!(
+            svg,
+            "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"{colour}\">n = {}</text>",
+            RIGHT - 4.0,
+            y(line[line.len() - 1]) - 5.0,
+            (factor * rows as f64).round()
+        );
+    }
+    for point in points.iter().filter(|p| p.epsilon.ln() >= left && p.epsilon.ln() <= right) {
+        let _ = writeln!(
+            svg,
+            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"4\" fill=\"{ORANGE}\" stroke=\"#fff\"><title>n = {}, epsilon = {}: {:.4}</title></circle>",
+            x(point.epsilon),
+            y(point.error),
+            point.rows,
+            point.epsilon,
+            point.error
+        );
+    }
+    let _ = writeln!(
+        svg,
+        "<path d=\"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}\" fill=\"none\" stroke=\"#222\" stroke-width=\"1.2\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">epsilon (lines: fitted law; dots: simulated)</text>\n</svg>",
+        0.5 * (LEFT + RIGHT),
+        BOTTOM + 44.0
+    );
+    svg
 }

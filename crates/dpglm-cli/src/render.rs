@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use dpglm::accounting::Method;
-use dpglm::privacy::Event;
+use dpglm::privacy::{Event, Part};
 use serde::Serialize;
 
 /// Significant digits of computed numbers in tables.
@@ -83,6 +83,18 @@ pub fn events(events: &[Event], number: fn(f64) -> String) -> Result<String, Fai
         ]);
     }
     Ok(table(&rows))
+}
+
+/// The releases of public parts of the rows, one table each.
+pub fn parts(parts: &[Part], number: fn(f64) -> String) -> Result<String, Failure> {
+    let mut text = String::new();
+    for part in parts {
+        text += &format!("\nFrom {} alone:\n\n{}", part.rows, events(&part.events, number)?);
+    }
+    if !parts.is_empty() {
+        text += "\nA row lies in one part and pays for that part and for what all rows release.\n\n";
+    }
+    Ok(text)
 }
 
 /// Columns of equal width, two spaces apart; a column that is empty but for its heading is left out.

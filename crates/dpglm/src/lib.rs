@@ -13,6 +13,8 @@
 //! | [`mechanisms`] | every way in which something may leave |
 //! | [`central`] | estimators for a trusted curator: means, linear and generalized linear models |
 //! | [`comparators`] | methods of other authors, made private for every data set, to compare with |
+//! | [`tuning`] | private choice of sparsity, ridge and truncation, from the same budget |
+//! | [`theory`] | rates and lower bounds of the papers |
 //! | [`audit`] | attacks, and lower confidence bounds on epsilon from one run and from many |
 //! | [`registry`] | every mechanism with its worst-case neighbours and its weakened twins |
 //!
@@ -58,5 +60,7 @@ pub mod noise;
 mod parallel;
 pub mod privacy;
 pub mod registry;
+pub mod theory;
+pub mod tuning;
 
 pub use error::{Error, Result};

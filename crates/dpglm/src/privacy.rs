@@ -6,7 +6,9 @@
 pub mod budget;
 pub mod certificate;
 pub mod event;
+pub mod part;
 
 pub use budget::Budget;
 pub use certificate::{Adjacency, Certificate, Grade};
 pub use event::{Event, Noise};
+pub use part::Part;

@@ -8,6 +8,7 @@ mod labels;
 mod mechanisms;
 mod reports;
 mod sparse;
+mod tuning;
 
 use crate::error::Result;
 use crate::noise::RandomSource;
@@ -197,6 +198,27 @@ pub fn entries() -> &'static [Entry] {
             guarantee: "selections and one Gaussian, every data set; literal version conditional",
             reference: "WG Algorithm 1, corrected",
             audit: sparse::transfer,
+        },
+        Entry {
+            name: "tuned-sparsity",
+            summary: "sparse regression whose number of coefficients is chosen privately: a row of the fitted part",
+            guarantee: "selections and Gaussians, every data set",
+            reference: "for C21 §5.2, whose cross-validation is not private",
+            audit: tuning::tuned_sparsity,
+        },
+        Entry {
+            name: "tuned-sparsity-choice",
+            summary: "the same: a row of the part that chooses",
+            guarantee: "one selection and Gaussians, every data set",
+            reference: "for C21 §5.2, whose cross-validation is not private",
+            audit: tuning::tuned_sparsity_choice,
+        },
+        Entry {
+            name: "random-stopping",
+            summary: "the best of a random number of private trials",
+            guarantee: "approximate, by the trial's Rényi divergence",
+            reference: "Liu and Talwar 2019; Papernot and Steinke 2022",
+            audit: tuning::random_stopping,
         },
         Entry {
             name: "frank-wolfe",

@@ -6,9 +6,10 @@ pub(super) mod sparse;
 
 use crate::artefact::{self, Artefact, FIT, FitDocument, Named, TargetDocument};
 use crate::failure::Failure;
-use crate::model::{Family, Method, Model};
+use crate::model::{Family, Method, Model, Sparse};
 use crate::progress::tell;
 use crate::table::{self, Columns, Known};
+use crate::tune::{self, Tune};
 use crate::{Format, budget, flags, planned};
 use clap::Args;
 use dpglm::central::Privacy;
@@ -74,6 +75,11 @@ pub struct Arguments {
     #[arg(help_heading = "Model")]
     radius: Option<f64>,
 
+    /// Choose parameters privately, from the same budget: sparsity=auto (or auto:MAX, at most MAX coefficients), ridge=auto,
+    /// clip=auto, separated by commas. Every fifth row validates; the certificate lists what each part of the rows pays for
+    #[arg(long, value_name = "WHAT", value_parser = tune::parse, help_heading = "Model")]
+    tune: Option<Tune>,
+
     #[command(flatten)]
     sparse: sparse::SparseArguments,
 
@@ -99,6 +105,8 @@ Examples:
     dpglm fit --design X.npy --response y.npy --binary --feature-bounds=-1,1 --epsilon 0.5 --delta 1e-6
   A thousand columns of which ten matter:
     dpglm fit wide.csv --feature-bounds=-1,1 --binary --sparsity 10 --epsilon 1 --delta 1e-6
+  The same where nobody knows how many matter:
+    dpglm fit wide.csv --feature-bounds=-1,1 --binary --tune sparsity=auto,clip=auto --epsilon 1 --delta 1e-6
   What would a fit cost? No file is needed:
     dpglm fit --dry-run --rows 40000 --columns 10 --binary --feature-bounds=-1,1 --epsilon 0.5 --delta 1e-6";
 
@@ -164,7 +172,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         support: estimates.chosen(model.intercept, &names),
         columns: names,
         intercept: model.intercept,
-        ridge: model.ridge,
+        ridge: estimates.ridge.or(model.ridge),
         radius: model.radius,
         sparsity: model.sparse.sparsity,
         row_norm: model.sparse.row_norm,
@@ -196,7 +204,7 @@ fn dry_run(
         Known::Wide(_) => None,
     };
     let adjacency = adjacency.unwrap_or(Adjacency::ReplaceRow);
-    planned::show(ready.events()?, adjacency, model.assumption(), privacy, format)
+    planned::show(ready.events()?, ready.parts()?, adjacency, model.assumption(), privacy, format)
 }
 
 impl Arguments {
@@ -263,7 +271,15 @@ impl Arguments {
                 family.name()
             )));
         }
-        let method = self.method.unwrap_or(Method::default_for(self.sparse.sparsity));
+        let tune = self.tune.clone().unwrap_or_default();
+        tune.validate(self.sparse.sparsity.is_some(), self.ridge.is_some())?;
+        if tune.clip {
+            tell(
+                "note: clip=auto: rows and residuals are clipped at levels found privately, as --method gradient and \
+                  select-refine always do",
+            );
+        }
+        let method = self.method.unwrap_or(Method::default_for(self.sparse.sparsity.or(tune.sparsity)));
         if let Known::Schema(schema) = known {
             sparse::require_plain(method, schema)?;
         }
@@ -273,9 +289,10 @@ impl Arguments {
             domain,
             intercept: known.intercept(),
             ridge: self.ridge,
+            ridges: tune.ridge,
             radius: self.radius,
             level: self.intervals,
-            sparse: self.sparse.options(known)?,
+            sparse: Sparse { largest: tune.sparsity, ..self.sparse.options(known)? },
         })
     }
 

@@ -99,7 +99,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
             warn_of_few_rows(means.sparsity, rows);
             // The noise does not depend on the ranges.
             let events = means.estimator(&placeholders(columns))?.events(columns, rows, privacy)?;
-            return planned::show(events, Adjacency::ReplaceRow, None, privacy, format);
+            return planned::show(events, Vec::new(), Adjacency::ReplaceRow, None, privacy, format);
         }
     };
     if let Some(output) = &arguments.output {

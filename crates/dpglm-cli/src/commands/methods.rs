@@ -39,6 +39,7 @@ const CALLS: &[Call] = &[
     Call { name: "poisson", protects: ROW_OR_UNIT, command: "dpglm fit FILE --family poisson" },
     Call { name: "multinomial", protects: ROW_OR_UNIT, command: "dpglm fit FILE --family multinomial" },
     Call { name: "select-refine", protects: ROW_OR_UNIT, command: "dpglm fit FILE --sparsity S" },
+    Call { name: "tuned-sparsity", protects: ROW_OR_UNIT, command: "dpglm fit FILE --tune sparsity=auto" },
     Call {
         name: "sparse-multinomial",
         protects: ROW_OR_UNIT,
@@ -195,6 +196,8 @@ mod tests {
         "local-gaussian",
         "local-iht",
         "one-shot",
+        "tuned-sparsity-choice",
+        "random-stopping",
     ];
 
     #[test]

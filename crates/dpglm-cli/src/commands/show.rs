@@ -26,6 +26,10 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         output +=
             &format!("\nWhat was released:\n\n{}", render::events(certificate.events(), render::rounded)?);
     }
+    output += render::parts(certificate.parts(), render::rounded)?.trim_end_matches('\n');
+    if !certificate.parts().is_empty() {
+        output.push('\n');
+    }
     for (heading, lines) in
         [("Enforced:", certificate.enforced()), ("Provided that:", certificate.conditions())]
     {

@@ -12,6 +12,8 @@ pub struct Estimates {
     pub support: Option<Vec<usize>>,
     /// Covariance of the coefficients and the half-width of an interval in standard errors.
     pub spread: Option<(Vec<f64>, f64)>,
+    /// The penalty, where it was chosen privately.
+    pub ridge: Option<f64>,
     pub certificate: Certificate,
 }
 
@@ -32,6 +34,7 @@ impl From<Fit> for Estimates {
             blocks: vec![fit.coefficients],
             support: None,
             spread: fit.covariance.map(|covariance| (covariance, half_width)),
+            ridge: None,
             certificate: fit.certificate,
         }
     }
@@ -39,7 +42,13 @@ impl From<Fit> for Estimates {
 
 impl From<MultinomialFit> for Estimates {
     fn from(fit: MultinomialFit) -> Self {
-        Self { blocks: fit.coefficients, support: None, spread: None, certificate: fit.certificate }
+        Self {
+            blocks: fit.coefficients,
+            support: None,
+            spread: None,
+            ridge: None,
+            certificate: fit.certificate,
+        }
     }
 }
 
@@ -65,7 +74,7 @@ impl Estimates {
         support.truncate(sparsity.unwrap_or(all.len()));
         support.sort_unstable();
         let blocks = vec![support.iter().map(|&j| all[j]).collect()];
-        Self { blocks, support: Some(support), spread: None, certificate: fit.certificate }
+        Self { blocks, support: Some(support), spread: None, ridge: None, certificate: fit.certificate }
     }
 
     /// The names of the chosen columns; `None` if all columns were fitted.

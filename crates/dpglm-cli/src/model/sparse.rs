@@ -11,11 +11,14 @@ use dpglm::central::{
 use dpglm::comparators::{FrankWolfe, JohnsonLindenstrauss, TwoStage};
 use dpglm::data::{Dataset, Design};
 use dpglm::noise::RandomSource;
-use dpglm::privacy::{Adjacency, Certificate, Event};
+use dpglm::privacy::{Adjacency, Certificate, Event, Part};
+use dpglm::tuning::TunedSparsity;
 
 /// What sparse methods need beside the model, all of it public.
 pub struct Sparse {
     pub sparsity: Option<usize>,
+    /// The largest sparsity to choose one up to privately.
+    pub largest: Option<usize>,
     /// The largest l2 norm of a row.
     pub row_norm: Option<f64>,
     /// The largest l1 norm of the coefficients.
@@ -38,6 +41,7 @@ pub struct PublicFeatures {
 /// A sparse model, not yet calibrated.
 enum Estimator {
     SelectRefine(SelectRefine),
+    Tuned(TunedSparsity),
     Multinomial(SparseMultinomial),
     NoisyIht(NoisyIht),
     DpIht(DpIht),
@@ -51,6 +55,7 @@ enum Estimator {
 /// A sparse model with its noise calibrated.
 pub enum ReadySparse {
     SelectRefine(Prepared<SelectRefine>),
+    Tuned(Prepared<TunedSparsity>),
     Multinomial(Prepared<SparseMultinomial>),
     NoisyIht(Prepared<NoisyIht>),
     DpIht(Prepared<DpIht>),
@@ -74,7 +79,7 @@ impl Model {
                      model, or --sparsity for a dense one"
                 ));
             }
-            (TakesSparsity::Always, None) => {
+            (TakesSparsity::Always, None) if sparse.largest.is_none() => {
                 return refuse(format!(
                     "--method {name} needs --sparsity S, the number of coefficients that may differ from zero"
                 ));
@@ -93,6 +98,13 @@ impl Model {
                     "{flag} goes with --method {wanted}, not with {name}: leave it out, or change the method"
                 ));
             }
+        }
+        if sparse.largest.is_some() && (method != Method::SelectRefine || self.family == Family::Multinomial)
+        {
+            return refuse(format!(
+                "--tune sparsity=auto goes with --method select-refine and one predictor, not with {name} and {}: give --sparsity S",
+                self.family.name()
+            ));
         }
         if !method.is_sparse() {
             return Ok(());
@@ -178,7 +190,10 @@ impl Model {
             _ if self.family == Family::Multinomial => {
                 Estimator::Multinomial(SparseMultinomial::new(self.multinomial()?, s)?)
             }
-            _ => Estimator::SelectRefine(SelectRefine::new(self.glm(self.family)?, s)?),
+            _ => match sparse.largest {
+                Some(largest) => Estimator::Tuned(TunedSparsity::new(self.glm(self.family)?, largest)?),
+                None => Estimator::SelectRefine(SelectRefine::new(self.glm(self.family)?, s)?),
+            },
         })
     }
 
@@ -220,6 +235,7 @@ impl Model {
         }
         Ok(match self.estimator()? {
             Estimator::SelectRefine(m) => ReadySparse::SelectRefine(m.prepare(columns, units, privacy)?),
+            Estimator::Tuned(m) => ReadySparse::Tuned(m.up_to(free)?.prepare(columns, units, privacy)?),
             Estimator::Multinomial(m) => ReadySparse::Multinomial(m.prepare(columns, units, privacy)?),
             Estimator::NoisyIht(m) => ReadySparse::NoisyIht(m.prepare(columns, units, privacy)?),
             Estimator::DpIht(m) => ReadySparse::DpIht(m.prepare(columns, units, privacy)?),
@@ -256,6 +272,7 @@ impl ReadySparse {
     pub fn events(&self) -> Result<Vec<Event>, Failure> {
         Ok(match self {
             Self::SelectRefine(prepared) => prepared.events()?,
+            Self::Tuned(prepared) => prepared.all_events()?,
             Self::Multinomial(prepared) => prepared.events()?,
             Self::NoisyIht(prepared) => prepared.events()?,
             Self::DpIht(prepared) => prepared.events()?,
@@ -265,6 +282,14 @@ impl ReadySparse {
             Self::JohnsonLindenstrauss(prepared) => prepared.events()?,
             Self::Iht(_) => Vec::new(),
         })
+    }
+
+    /// What public parts of the rows will release, each alone.
+    pub fn parts(&self) -> Result<Vec<Part>, Failure> {
+        match self {
+            Self::Tuned(prepared) => Ok(prepared.parts()?),
+            _ => Ok(Vec::new()),
+        }
     }
 
     pub fn fit(
@@ -277,6 +302,7 @@ impl ReadySparse {
         let sparsity = model.sparse.sparsity;
         Ok(match self {
             Self::SelectRefine(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
+            Self::Tuned(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
             Self::Multinomial(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
             Self::NoisyIht(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
             Self::DpIht(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),

@@ -15,7 +15,8 @@ use crate::privacy::Event;
 /// Relative error granted to the evaluation of the log-moments, charged against the user.
 const ROUNDING: f64 = 1e-11;
 
-fn total_log_moment(events: &[Event], order: f64) -> f64 {
+/// The sum of the events' log-moments, rounded up.
+pub(crate) fn total_log_moment(events: &[Event], order: f64) -> f64 {
     let sum: f64 = events.iter().map(|e| e.count() as f64 * log_moment(&e.noise(), order)).sum();
     sum * (1.0 + ROUNDING)
 }
@@ -27,8 +28,13 @@ fn conversion(order: f64) -> f64 {
 
 /// An epsilon that the events meet at `delta`.
 pub(crate) fn epsilon(events: &[Event], delta: f64) -> f64 {
+    epsilon_of(|order| total_log_moment(events, order), delta)
+}
+
+/// An epsilon that a release with these log-moments meets at `delta`.
+pub(crate) fn epsilon_of(log_moment: impl Fn(f64) -> f64, delta: f64) -> f64 {
     let ln_delta = delta.ln();
-    let at = |order: f64| (total_log_moment(events, order) - ln_delta + conversion(order)) / order;
+    let at = |order: f64| (log_moment(order) - ln_delta + conversion(order)) / order;
     (minimise(at) * (1.0 + ROUNDING)).max(0.0)
 }
 

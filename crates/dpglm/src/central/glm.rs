@@ -46,9 +46,9 @@ use nalgebra::DMatrix;
 /// A private generalized linear model with one linear predictor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Glm {
-    pub(super) family: Family,
-    pub(super) target: (f64, f64),
-    pub(super) intercept: bool,
+    pub(crate) family: Family,
+    pub(crate) target: (f64, f64),
+    pub(crate) intercept: bool,
     ridge: f64,
     radius: Option<f64>,
     level: Option<f64>,
@@ -137,14 +137,20 @@ impl Glm {
         Ok(self)
     }
 
+    /// The same without intervals.
+    pub(crate) fn without_intervals(mut self) -> Self {
+        self.level = None;
+        self
+    }
+
     /// Also finds rough standard errors.
-    pub(super) fn with_rough_errors(mut self) -> Self {
+    pub(crate) fn with_rough_errors(mut self) -> Self {
         self.rough = true;
         self
     }
 
     /// Every release, with its share of the budget. Public quantities only.
-    pub(super) fn plan(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Vec<Planned>> {
+    pub(crate) fn plan(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Vec<Planned>> {
         let mut plan = self.start_planned(units, privacy)?;
         plan.extend(weighting::planned(columns, self.intercept, units, privacy)?);
         let wanted = moments_share(columns, units, privacy);
@@ -195,7 +201,7 @@ impl Prepared<Glm> {
 }
 
 /// What a descent found, before the certificate.
-pub(super) struct Estimate {
+pub(crate) struct Estimate {
     pub coefficients: Vec<f64>,
     pub intervals: Option<Vec<Interval>>,
     pub covariance: Option<Vec<f64>>,
@@ -204,7 +210,7 @@ pub(super) struct Estimate {
 }
 
 impl Estimate {
-    pub(super) fn certified(self, certificate: Certificate) -> Fit {
+    pub(crate) fn certified(self, certificate: Certificate) -> Fit {
         let certificate = certificate
             .enforcing("the rows of a unit are weighted so that their l2 norms sum to at most the released typical size")
             .enforcing("each row's score is bounded");
@@ -215,13 +221,13 @@ impl Estimate {
 
 impl Glm {
     /// The responses, those outside their domain by the public rule.
-    pub(super) fn admitted(&self, data: &Dataset) -> Vec<f64> {
+    pub(crate) fn admitted(&self, data: &Dataset) -> Vec<f64> {
         let admit = |y: f64| self.family.admit(y).clamp(self.target.0, self.target.1);
         data.response().iter().map(|&y| admit(y)).collect()
     }
 
     /// Steps 3 to 8.
-    pub(super) fn descend(
+    pub(crate) fn descend(
         &self,
         data: &Dataset,
         response: &[f64],
@@ -440,6 +446,6 @@ pub(super) fn add_ridge(matrix: &mut DMatrix<f64>, ridge: f64, intercept: bool, 
     }
 }
 
-pub(super) fn adjacency(data: &Dataset) -> Adjacency {
+pub(crate) fn adjacency(data: &Dataset) -> Adjacency {
     data.unit_name().map_or(Adjacency::ReplaceRow, |name| Adjacency::ReplaceUnit(name.into()))
 }

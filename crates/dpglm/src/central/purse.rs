@@ -8,7 +8,11 @@
 //!
 //! A release whose noise an estimator has to find by itself (objective perturbation, a random projection) is planned as a
 //! *fixed* event of known (epsilon, delta); the others' noise is calibrated to what it leaves.
+//!
+//! A plan may have stages ([`Planned::at`]): releases of the same name are then told apart by the stage that the purse is in,
+//! and no release of one stage can be paid from another's. [`split`] builds plans for rows in public parts on it.
 
+pub(crate) mod split;
 #[cfg(test)]
 pub(crate) mod tape;
 
@@ -45,6 +49,7 @@ pub(crate) struct Planned {
     kind: Kind,
     pub share: f64,
     count: u64,
+    stage: u8,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +63,7 @@ enum Kind {
 
 impl Planned {
     pub(crate) fn gaussian(what: &'static str, share: f64, count: u64) -> Self {
-        Self { what, kind: Kind::Gaussian, share, count }
+        Self { what, kind: Kind::Gaussian, share, count, stage: 0 }
     }
 
     /// `count` quantiles among `candidates`, each with at least 1% of the budget, and up to 5% where there are so few
@@ -76,18 +81,28 @@ impl Planned {
     }
 
     pub(crate) fn selection(what: &'static str, share: f64, count: u64) -> Self {
-        Self { what, kind: Kind::Selection, share, count }
+        Self { what, kind: Kind::Selection, share, count, stage: 0 }
     }
 
     /// `count` choices by report-noisy-max with Laplace noise. A pure epsilon0 has rho `epsilon0^2 / 2`, as a Gaussian of the
     /// same mu.
     pub(crate) fn noisy_max(what: &'static str, share: f64, count: u64) -> Self {
-        Self { what, kind: Kind::NoisyMax, share, count }
+        Self { what, kind: Kind::NoisyMax, share, count, stage: 0 }
     }
 
     /// `count` numbers with Laplace noise.
     pub(crate) fn laplace(what: &'static str, share: f64, count: u64) -> Self {
-        Self { what, kind: Kind::Laplace, share, count }
+        Self { what, kind: Kind::Laplace, share, count, stage: 0 }
+    }
+
+    /// The same line with this factor on its share, to be spent in a later stage.
+    pub(crate) fn at(self, stage: u8, factor: f64) -> Self {
+        Self { stage, share: factor * self.share, ..self }
+    }
+
+    /// The same share for `times` as many releases.
+    pub(crate) fn times(self, times: u64) -> Self {
+        Self { count: self.count * times, ..self }
     }
 
     /// The noise of each release per unit of sensitivity.
@@ -163,6 +178,7 @@ impl Calibration {
             calibration: self,
             left: self.plan.iter().map(|p| p.count).collect(),
             fixed_left: self.fixed.clone(),
+            stage: 0,
             events: Vec::new(),
             rng,
             #[cfg(test)]
@@ -171,8 +187,8 @@ impl Calibration {
     }
 
     /// The noise of a planned release per unit of sensitivity; zero without privacy.
-    pub(crate) fn noise_per_sensitivity(&self, what: &str) -> f64 {
-        let planned = self.plan.iter().find(|p| p.what == what);
+    fn noise_per_sensitivity(&self, what: &str, stage: u8) -> f64 {
+        let planned = self.plan.iter().find(|p| p.what == what && p.stage == stage);
         self.promise.as_ref().zip(planned).map_or(0.0, |(p, line)| line.noise(p.multiplier))
     }
 }
@@ -198,7 +214,9 @@ pub(crate) struct Purse<'a> {
     calibration: &'a Calibration,
     left: Vec<u64>,
     fixed_left: Vec<Event>,
-    events: Vec<Event>,
+    stage: u8,
+    /// What left, with the stage it left in.
+    events: Vec<(u8, Event)>,
     rng: &'a mut RandomSource,
     #[cfg(test)]
     tape: tape::Tape,
@@ -214,13 +232,14 @@ impl Drop for Purse<'_> {
 impl Purse<'_> {
     /// The noise of a planned release per unit of sensitivity; zero without privacy.
     pub(crate) fn noise_per_sensitivity(&self, what: &str) -> f64 {
-        self.calibration.noise_per_sensitivity(what)
+        self.calibration.noise_per_sensitivity(what, self.stage)
     }
 
     /// Takes `count` planned releases out of the plan and gives their noise per unit of sensitivity; `None` without
     /// privacy.
     fn take(&mut self, what: &str, kind: Kind, count: u64) -> Result<Option<f64>> {
-        let place = self.calibration.plan.iter().position(|p| p.what == what && p.kind == kind);
+        let planned = |p: &Planned| p.what == what && p.kind == kind && p.stage == self.stage;
+        let place = self.calibration.plan.iter().position(planned);
         let Some((place, left)) =
             place.and_then(|i| Some((i, self.left.get_mut(i).filter(|left| **left >= count)?)))
         else {
@@ -245,14 +264,16 @@ impl Purse<'_> {
             )));
         }
         let count = match self.events.last() {
-            Some(last) if last.release() == what && last.noise() == noise => {
+            Some((stage, last))
+                if *stage == self.stage && last.release() == what && last.noise() == noise =>
+            {
                 let count = last.count() + event.count();
                 self.events.pop();
                 count
             }
             _ => event.count(),
         };
-        self.events.push(Event::new(what, noise, count)?);
+        self.events.push((self.stage, Event::new(what, noise, count)?));
         Ok(())
     }
 
@@ -375,8 +396,13 @@ impl Purse<'_> {
                 "the release of the {what} was not planned, so nothing pays for it"
             )));
         };
-        self.events.push(self.fixed_left.remove(place));
+        self.events.push((self.stage, self.fixed_left.remove(place)));
         Ok(Some((self.rng, self.calibration.noise_share)))
+    }
+
+    /// Releases from here on are those planned for this stage.
+    pub(crate) fn enter(&mut self, stage: u8) {
+        self.stage = stage;
     }
 
     /// The certificate for everything that left, under the guarantee of the whole plan.
@@ -389,7 +415,7 @@ impl Purse<'_> {
             ),
             Some(promise) => Certificate::accounted(
                 adjacency,
-                std::mem::take(&mut self.events),
+                std::mem::take(&mut self.events).into_iter().map(|(_, event)| event).collect(),
                 promise.guarantee,
                 promise.curve.clone(),
             )
@@ -443,7 +469,7 @@ mod tests {
         let plan = vec![Planned::gaussian("mean", 1.0, 1)];
         let beside = Calibration::beside(vec![fixed.clone()], plan.clone(), budget()).unwrap();
         let alone = Calibration::new(plan.clone(), budget()).unwrap();
-        assert!(beside.noise_per_sensitivity("mean") > 1.2 * alone.noise_per_sensitivity("mean"));
+        assert!(beside.noise_per_sensitivity("mean", 0) > 1.2 * alone.noise_per_sensitivity("mean", 0));
         let mut rng = RandomSource::from_os().unwrap();
         let mut purse = beside.open(&mut rng);
         assert!(purse.fixed("mean").is_err());

@@ -39,7 +39,7 @@ const COLUMNS: &str = "chosen columns";
 pub(super) const SELECTION: f64 = 0.7;
 
 /// How many standard errors from zero a coefficient must be to be kept.
-const CLEAR: f64 = 2.75;
+pub(crate) const CLEAR: f64 = 2.75;
 
 /// Whether the columns are chosen first, and why: from public numbers alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl SparseFit {
     }
 
     /// Keeps the coefficients for which `clear(place, coefficient)` holds.
-    fn keep(&mut self, clear: impl Fn(usize, f64) -> bool) {
+    pub(crate) fn keep(&mut self, clear: impl Fn(usize, f64) -> bool) {
         let kept: Vec<bool> = self.fit.coefficients.iter().enumerate().map(|(i, &b)| clear(i, b)).collect();
         let mut at = kept.iter();
         self.support.retain(|_| *at.next().unwrap_or(&true));
@@ -136,7 +136,7 @@ impl SelectRefine {
             Route::ChooseFirst => {
                 let mut plan = self.model.plan(self.sparsity + constant, units, privacy)?;
                 plan.iter_mut().for_each(|line| line.share *= 1.0 - SELECTION);
-                plan.push(Planned::selection(COLUMNS, SELECTION, self.sparsity as u64));
+                plan.push(planned_columns(SELECTION, self.sparsity));
                 plan
             }
         };
@@ -148,32 +148,43 @@ impl SelectRefine {
     pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<SparseFit> {
         self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
     }
+}
 
-    /// Step 2
-    fn select(
-        &self,
-        data: &Dataset,
-        response: &[f64],
-        start: Start,
-        purse: &mut Purse<'_>,
-    ) -> Result<Vec<usize>> {
-        let model = &self.model;
-        let constant = usize::from(model.intercept);
-        let score = model.family.bounded(start.cap)?;
-        let rows = data.sum_by_unit(|_| 1.0);
-        let vote = |row: usize| {
-            let share = data.weight(row) / rows[data.unit_of(row)];
-            share * score.value(start.base + data.offset(row), response[row])
-        };
-        let mut sums = column_scores(data.design(), vote, Map::Sign);
-        sums.drain(..constant);
-        sums.iter_mut().for_each(|s| *s = s.abs());
-        // A unit's shares sum to 1, up to rounding; sums err on both sides of a pair.
-        let error = 2.0 * summation_error(MOST_ROWS) * data.units() as f64;
-        let sensitivity = score.cap() * (2.0 + error) * (1.0 + 1e-9);
-        let chosen = purse.top(COLUMNS, &sums, self.sparsity, sensitivity)?;
-        Ok((0..constant).chain(chosen.into_iter().map(|j| j + constant)).collect())
-    }
+/// Step 2: the `sparsity` columns with the largest votes, ascending, the constant one included. Units that are not `asked` have
+/// no vote.
+pub(crate) fn choose_columns(
+    model: &Glm,
+    data: &Dataset,
+    response: &[f64],
+    start: Start,
+    sparsity: usize,
+    asked: impl Fn(usize) -> bool + Sync,
+    purse: &mut Purse<'_>,
+) -> Result<Vec<usize>> {
+    let constant = usize::from(model.intercept);
+    let score = model.family.bounded(start.cap)?;
+    let rows = data.sum_by_unit(|_| 1.0);
+    let vote = |row: usize| {
+        let unit = data.unit_of(row);
+        if !asked(unit) {
+            return 0.0;
+        }
+        let share = data.weight(row) / rows[unit];
+        share * score.value(start.base + data.offset(row), response[row])
+    };
+    let mut sums = column_scores(data.design(), vote, Map::Sign);
+    sums.drain(..constant);
+    sums.iter_mut().for_each(|s| *s = s.abs());
+    // A unit's shares sum to 1, up to rounding; sums err on both sides of a pair.
+    let error = 2.0 * summation_error(MOST_ROWS) * data.units() as f64;
+    let sensitivity = score.cap() * (2.0 + error) * (1.0 + 1e-9);
+    let chosen = purse.top(COLUMNS, &sums, sparsity, sensitivity)?;
+    Ok((0..constant).chain(chosen.into_iter().map(|j| j + constant)).collect())
+}
+
+/// The choice of `sparsity` columns, as a line of a plan.
+pub(crate) fn planned_columns(share: f64, sparsity: usize) -> Planned {
+    Planned::selection(COLUMNS, share, sparsity as u64)
 }
 
 impl Prepared<SelectRefine> {
@@ -202,7 +213,8 @@ impl Prepared<SelectRefine> {
         let estimate: Estimate;
         match route {
             Route::ChooseFirst => {
-                support = self.model.select(data, &response, start, &mut purse)?;
+                support =
+                    choose_columns(model, data, &response, start, self.model.sparsity, |_| true, &mut purse)?;
                 let chosen = data.with_columns(&support)?;
                 estimate = model.descend(&chosen, &response, start, &mut purse, progress)?;
             }

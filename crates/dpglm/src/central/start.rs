@@ -25,7 +25,7 @@ const ONE: f64 = 16_777_216.0;
 
 /// Where to start.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Start {
+pub(crate) struct Start {
     /// The linear predictor of every row, before exposures.
     pub base: f64,
     /// The first cap on the score.
@@ -34,12 +34,12 @@ pub(super) struct Start {
 
 impl Glm {
     /// Whether the response is a real number with an unknown scale.
-    pub(super) fn is_real(&self) -> bool {
+    pub(crate) fn is_real(&self) -> bool {
         matches!(self.family, Family::Gaussian | Family::Monotone(_))
     }
 
     /// The releases of the start, and of the scale after burn-in.
-    pub(super) fn start_planned(&self, units: usize, privacy: Privacy) -> Result<Vec<Planned>> {
+    pub(crate) fn start_planned(&self, units: usize, privacy: Privacy) -> Result<Vec<Planned>> {
         let mut plan = Vec::new();
         if self.is_real() {
             if self.intercept {
@@ -53,7 +53,7 @@ impl Glm {
     }
 
     /// Releases the start.
-    pub(super) fn start(&self, data: &Dataset, response: &[f64], purse: &mut Purse<'_>) -> Result<Start> {
+    pub(crate) fn start(&self, data: &Dataset, response: &[f64], purse: &mut Purse<'_>) -> Result<Start> {
         match self.family {
             Family::Gaussian | Family::Monotone(_) => {
                 let mut centre = 0.0;

@@ -4,6 +4,7 @@
 //! validation: a document that claims less privacy loss than its own events cost is refused.
 
 use super::event::Event;
+use super::part::{self, Part};
 use crate::accounting::{self, Guarantee, Method};
 use crate::error::{Error, Result, require_positive};
 use crate::noise::RandomSource;
@@ -58,6 +59,7 @@ pub struct Certificate {
     adjacency: Adjacency,
     grade: Grade,
     events: Vec<Event>,
+    parts: Vec<Part>,
     guarantee: Option<Guarantee>,
     curve: Vec<(f64, f64)>,
     enforced: Vec<String>,
@@ -73,6 +75,25 @@ impl Certificate {
         Ok(Self::accounted(adjacency, events, guarantee, curve))
     }
 
+    /// A certificate for rows divided into public parts: `events` were released from all rows, each part's from its rows
+    /// alone, and the promise is what the worst-off row has.
+    pub fn certified_in_parts(
+        adjacency: Adjacency,
+        events: Vec<Event>,
+        parts: Vec<Part>,
+        delta: f64,
+    ) -> Result<Self> {
+        let guarantee = part::guarantee(&events, &parts, delta)?;
+        let curve = part::curve(&events, &parts)?;
+        Ok(Self::accounted(adjacency, events, guarantee, curve).in_parts(parts))
+    }
+
+    /// Notes the releases of parts of the rows, under a guarantee that already counts them.
+    pub(crate) fn in_parts(mut self, parts: Vec<Part>) -> Self {
+        self.parts = parts;
+        self
+    }
+
     /// A certified promise that was accounted for before the events took place.
     pub(crate) fn accounted(
         adjacency: Adjacency,
@@ -85,6 +106,7 @@ impl Certificate {
             adjacency,
             grade: Grade::Certified,
             events,
+            parts: Vec::new(),
             guarantee: Some(guarantee),
             enforced: Vec::new(),
             conditions: vec!["a failed run is not released".into()],
@@ -98,6 +120,7 @@ impl Certificate {
             adjacency,
             grade: Grade::None(reason.into()),
             events,
+            parts: Vec::new(),
             guarantee: None,
             curve: Vec::new(),
             enforced: Vec::new(),
@@ -156,6 +179,11 @@ impl Certificate {
         &self.events
     }
 
+    /// What was released from one public part of the rows alone; a row pays for one part.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
     /// The promise; `None` with grade none.
     pub fn guarantee(&self) -> Option<Guarantee> {
         self.guarantee
@@ -194,13 +222,16 @@ impl Certificate {
         // A later version may account more tightly, never more loosely by more than numerical noise.
         const NOISE: f64 = 1e-6;
         let Some(claim) = self.guarantee else { return Ok(()) };
+        let paths = part::paths(&self.events, &self.parts);
         let points = std::iter::once((claim.epsilon, claim.delta)).chain(self.curve.iter().copied());
         for (epsilon, delta) in points {
-            let cost = accounting::epsilon_at(&self.events, delta)?;
-            if cost > epsilon * (1.0 + NOISE) {
-                return Err(malformed(format!(
-                    "it claims epsilon {epsilon} at delta {delta:e}, but its events cost {cost}"
-                )));
+            for path in &paths {
+                let cost = accounting::epsilon_at(path, delta)?;
+                if cost > epsilon * (1.0 + NOISE) {
+                    return Err(malformed(format!(
+                        "it claims epsilon {epsilon} at delta {delta:e}, but its events cost {cost}"
+                    )));
+                }
             }
         }
         Ok(())
@@ -252,6 +283,8 @@ struct Document {
     delta: Option<f64>,
     composition: Option<Method>,
     events: Vec<Event>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<Part>,
     curve: Vec<(f64, f64)>,
     enforced: Vec<String>,
     conditions: Vec<String>,
@@ -275,6 +308,7 @@ impl From<Certificate> for Document {
             delta: c.guarantee.map(|g| g.delta),
             composition: c.guarantee.map(|g| g.method),
             events: c.events,
+            parts: c.parts,
             curve: c.curve,
             enforced: c.enforced,
             conditions: c.conditions,
@@ -311,7 +345,7 @@ impl TryFrom<Document> for Certificate {
                 ));
             }
         };
-        if guarantee.is_some() && d.events.is_empty() {
+        if guarantee.is_some() && part::paths(&d.events, &d.parts).iter().any(Vec::is_empty) {
             return Err(malformed("a promise without events".into()));
         }
         if guarantee.is_none() && !d.curve.is_empty() {
@@ -324,6 +358,7 @@ impl TryFrom<Document> for Certificate {
             adjacency: d.adjacency,
             grade,
             events: d.events,
+            parts: d.parts,
             guarantee,
             curve: d.curve,
             enforced: d.enforced,
@@ -376,6 +411,30 @@ mod tests {
         document["epsilon"] = (0.99 * epsilon).into();
         let error = Certificate::from_json(&document.to_string()).unwrap_err().to_string();
         assert!(error.contains("its events cost"), "{error}");
+    }
+
+    /// A row pays for all rows' releases and for its own part's: the worst part is promised, not the sum.
+    #[test]
+    fn parts_cost_their_maximum() {
+        let event = |what: &str, sigma: f64| {
+            Event::new(what, Noise::Gaussian { sensitivity: 1.0, sigma }, 1).unwrap()
+        };
+        let part = |rows: &str, sigma: f64| Part { rows: rows.into(), events: vec![event(rows, sigma)] };
+        let parts = vec![part("four of five", 8.0), part("every fifth", 4.0)];
+        let common = vec![event("fit", 5.0)];
+        let certificate =
+            Certificate::certified_in_parts(Adjacency::ReplaceRow, common.clone(), parts, 1e-6).unwrap();
+        let worst = accounting::epsilon_at(&[common[0].clone(), event("every fifth", 4.0)], 1e-6).unwrap();
+        let claimed = certificate.guarantee().unwrap().epsilon;
+        assert_eq!(claimed, worst);
+        assert!(certificate.verify().is_ok() && certificate.parts().len() == 2);
+        assert_eq!(Certificate::from_json(&certificate.to_json()).unwrap(), certificate);
+        // A part that costs more than the claim is found, whichever it is.
+        for k in 0..2 {
+            let mut document: serde_json::Value = serde_json::from_str(&certificate.to_json()).unwrap();
+            document["parts"][k]["events"][0]["sigma"] = 1.0.into();
+            assert!(Certificate::from_json(&document.to_string()).is_err(), "{k}");
+        }
     }
 
     #[test]

@@ -37,6 +37,7 @@ impl SparseArguments {
     pub fn options(&self, known: &Known) -> Result<Sparse, Failure> {
         Ok(Sparse {
             sparsity: self.sparsity,
+            largest: None,
             row_norm: self.row_norm,
             l1_radius: self.l1_radius,
             has_public_features: self.public_features.is_some(),

@@ -1,0 +1,132 @@
+//! Plans for rows in two public parts: some releases read the first part, one choice reads the second, the rest read all.
+//!
+//! # Algorithm
+//! 1. The releases of the first part and of all rows are calibrated to the budget together: that is what a row of the first
+//!    part pays.
+//! 2. The choice is calibrated to what the releases of all rows leave of the budget: that is what a row of the second part pays.
+//! 3. What is promised is the larger of the two ([`crate::privacy::part`]).
+
+use super::{Calibration, Planned, Privacy, Promise, Purse};
+use crate::error::Result;
+use crate::privacy::part::{self, Part};
+use crate::privacy::{Adjacency, Certificate, Event};
+
+/// Releases of the first part alone.
+pub(crate) const FIRST: u8 = 0;
+/// Releases of the second part alone.
+pub(crate) const SECOND: u8 = 1;
+/// Releases of all rows.
+pub(crate) const ALL: u8 = 2;
+
+/// Which rows are in which part.
+const ROWS: [&str; 2] =
+    ["all but every fifth row (or unit), in the order of the table", "every fifth row (or unit)"];
+
+impl Calibration {
+    /// Calibrates a plan for two public parts of the rows. Looks at public quantities only.
+    pub(crate) fn in_parts(
+        first: Vec<Planned>,
+        choice: Planned,
+        all: Vec<Planned>,
+        privacy: Privacy,
+    ) -> Result<Self> {
+        let mut plan: Vec<Planned> = first;
+        plan.extend(all.iter().map(|line| line.at(ALL, 1.0)));
+        // Step 1
+        let mut calibration = Self::new(plan, privacy)?;
+        let (Some(promise), Privacy::Budget(budget)) = (&calibration.promise, privacy) else {
+            calibration.plan.push(choice.at(SECOND, 1.0));
+            return Ok(calibration);
+        };
+        // Step 2
+        let common = calibration.events_of(ALL)?;
+        let beside = Self::beside(common.clone(), vec![choice], privacy)?;
+        let multiplier = beside.promise.as_ref().map_or(promise.multiplier, |p| p.multiplier);
+        // One multiplier serves the whole plan, so the choice gets the share that gives it its own noise.
+        let factor = (promise.multiplier / multiplier).powi(2) * (1.0 - 1e-12);
+        let multiplier = promise.multiplier;
+        calibration.plan.push(choice.at(SECOND, factor));
+        // Step 3
+        let parts = calibration.planned_parts()?;
+        let guarantee = part::guarantee(&common, &parts, budget.delta())?;
+        let curve = part::curve(&common, &parts)?;
+        calibration.promise = Some(Promise { multiplier, guarantee, curve });
+        Ok(calibration)
+    }
+
+    /// The planned events of one stage, with sensitivities in units of their own.
+    pub(crate) fn events_of(&self, stage: u8) -> Result<Vec<Event>> {
+        let Some(promise) = &self.promise else { return Ok(Vec::new()) };
+        let lines = self.plan.iter().filter(|line| line.stage == stage);
+        lines.map(|line| line.event(promise.multiplier)).collect()
+    }
+
+    /// What the two parts will release, each from its own rows alone.
+    pub(crate) fn planned_parts(&self) -> Result<Vec<Part>> {
+        let part = |(rows, stage): (&str, u8)| -> Result<Part> {
+            Ok(Part { rows: rows.into(), events: self.events_of(stage)? })
+        };
+        ROWS.into_iter().zip([FIRST, SECOND]).map(part).collect()
+    }
+}
+
+impl Purse<'_> {
+    /// The certificate for everything that left, each part's releases apart.
+    pub(crate) fn close_in_parts(mut self, adjacency: Adjacency) -> Certificate {
+        let events = std::mem::take(&mut self.events);
+        let of = |stage: u8| -> Vec<Event> {
+            events.iter().filter(|(s, _)| *s == stage).map(|(_, event)| event.clone()).collect()
+        };
+        let part = |(rows, stage): (&str, u8)| Part { rows: rows.into(), events: of(stage) };
+        let parts: Vec<Part> = ROWS.into_iter().zip([FIRST, SECOND]).map(part).collect();
+        let common = of(ALL);
+        match &self.calibration.promise {
+            None => self.close(adjacency),
+            Some(promise) => {
+                Certificate::accounted(adjacency, common, promise.guarantee, promise.curve.clone())
+                    .in_parts(parts)
+                    .drawn_from(self.rng)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accounting::epsilon_at;
+    use crate::noise::RandomSource;
+    use crate::privacy::Budget;
+
+    /// Both parts' rows stay within the budget, and each uses nearly all of it.
+    #[test]
+    fn each_part_pays_the_whole_budget_and_no_more() {
+        let budget = Budget::new(1.0, 1e-5).unwrap();
+        let first = vec![Planned::gaussian("fit", 0.5, 10)];
+        let all = vec![Planned::gaussian("fit", 0.5, 3)];
+        let choice = Planned::selection("choice", 1.0, 1);
+        let calibration = Calibration::in_parts(first, choice, all, Privacy::Budget(budget)).unwrap();
+        let common = calibration.events_of(ALL).unwrap();
+        for part in calibration.planned_parts().unwrap() {
+            let epsilon = epsilon_at(&[common.clone(), part.events].concat(), 1e-5).unwrap();
+            assert!(epsilon <= 1.0 && epsilon > 0.995, "{epsilon}");
+        }
+        let mut rng = RandomSource::from_os().unwrap();
+        let mut purse = calibration.open(&mut rng);
+        // The same name in another stage is another release, with its own noise.
+        assert!(purse.top("choice", &[0.0, 1.0], 1, 1.0).is_err());
+        let early = purse.noise_per_sensitivity("fit");
+        purse.vector("fit", &mut vec![0.0], 1.0).unwrap();
+        purse.enter(SECOND);
+        assert!(purse.vector("fit", &mut vec![0.0], 1.0).is_err());
+        purse.top("choice", &[0.0, 1.0], 1, 1.0).unwrap();
+        purse.enter(ALL);
+        assert!(early > 1.5 * purse.noise_per_sensitivity("fit"));
+        (0..3).for_each(|_| purse.vector("fit", &mut vec![0.0], 1.0).unwrap());
+        assert!(purse.vector("fit", &mut vec![0.0], 1.0).is_err());
+        let certificate = purse.close_in_parts(Adjacency::ReplaceRow);
+        assert!(certificate.verify().is_ok());
+        assert!(certificate.guarantee().unwrap().epsilon <= 1.0);
+        assert_eq!(certificate.parts().iter().map(|p| p.events.len()).collect::<Vec<_>>(), [1, 1]);
+    }
+}

@@ -1,0 +1,182 @@
+//! Ridge penalties chosen privately among public candidates.
+//!
+//! # Algorithm
+//! 1. The first part's rows ([`super::validation`]): one private fit for each candidate, on equal shares.
+//! 2. The second part's rows: a candidate, by the exponential mechanism on bounded losses.
+//! 3. All rows: a fit with the chosen penalty.
+//!
+//! # Guarantee
+//! Replacement of one unit, for every data set. A unit of the first part pays for steps 1 and 3, one of the second for steps 2
+//! and 3. Sensitivities are those of [`crate::central::glm`] and of [`super::validation`].
+//!
+//! # Differs from the papers
+//! WG §5 takes its grid of penalties from cross-validation, which is not private.
+
+use super::validation::{Judge, first_part, require_enough, validates};
+use crate::central::glm::{Fit, Glm, adjacency};
+use crate::central::prepared::{Prepared, require_shape};
+use crate::central::purse::split::{ALL, SECOND};
+use crate::central::purse::{Calibration, Planned, Privacy};
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::noise::RandomSource;
+use crate::privacy::{Event, Part};
+
+const PENALTY: &str = "penalty";
+/// The share of the budget of a row of the first part that the candidates' fits get together.
+const PATH_SHARE: f64 = 0.4;
+/// More candidates leave each fit too little.
+const MOST: usize = 16;
+
+/// A model whose ridge penalty is one of several public candidates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TunedRidge {
+    model: Glm,
+    candidates: Vec<f64>,
+}
+
+/// A fitted model and its penalty.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TunedRidgeFit {
+    /// The chosen penalty.
+    pub ridge: f64,
+    /// The fit with it.
+    pub fit: Fit,
+}
+
+impl TunedRidge {
+    /// Chooses among `candidates`, finite numbers of at least 0.
+    pub fn new(model: Glm, candidates: Vec<f64>) -> Result<Self> {
+        if !(2..=MOST).contains(&candidates.len()) {
+            return Err(Error::OutOfRange {
+                parameter: "number of candidates",
+                range: "from 2 to 16",
+                value: candidates.len().to_string(),
+                remedy: "each is fitted once on a share of the budget: offer a few, powers of ten apart",
+            });
+        }
+        for &ridge in &candidates {
+            model.clone().ridge(ridge)?;
+        }
+        Ok(Self { model, candidates })
+    }
+
+    /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
+    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
+        require_shape(columns, units)?;
+        require_enough(units)?;
+        let fits = self.candidates.len() as u64;
+        let plain = self.model.clone().without_intervals();
+        let first = plain.plan(columns, first_part(units), privacy)?;
+        let first = first.into_iter().map(|line| line.at(0, PATH_SHARE).times(fits)).collect();
+        let all = self.model.plan(columns, units, privacy)?;
+        let all = all.into_iter().map(|line| line.at(0, 1.0 - PATH_SHARE)).collect();
+        let choice = Planned::selection(PENALTY, 1.0, 1);
+        let calibration = Calibration::in_parts(first, choice, all, privacy)?;
+        Ok(Prepared { model: self.clone(), columns, units, calibration })
+    }
+
+    /// Prepares and fits.
+    pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<TunedRidgeFit> {
+        self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
+    }
+}
+
+impl Prepared<TunedRidge> {
+    /// What the two parts of the rows will release, each alone.
+    pub fn parts(&self) -> Result<Vec<Part>> {
+        self.calibration.planned_parts()
+    }
+
+    /// What will be released from all rows.
+    pub fn all_events(&self) -> Result<Vec<Event>> {
+        self.calibration.events_of(ALL)
+    }
+
+    /// Fits the model.
+    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<TunedRidgeFit> {
+        self.fit_reporting(data, rng, &mut |_, _| {})
+    }
+
+    /// Fits the model and calls `progress(done, of)` after every step of the last fit.
+    pub fn fit_reporting(
+        &self,
+        data: &Dataset,
+        rng: &mut RandomSource,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<TunedRidgeFit> {
+        self.require_shape_of(data)?;
+        let TunedRidge { model, candidates } = &self.model;
+        let mut purse = self.calibration.open(rng);
+        let response = model.admitted(data);
+
+        // Step 1
+        let train = data.with_units_where(|unit| !validates(unit))?;
+        let train_response = model.admitted(&train);
+        let plain = model.clone().without_intervals();
+        let mut fits = Vec::with_capacity(candidates.len());
+        let mut first_start = None;
+        for &ridge in candidates {
+            let model = plain.clone().ridge(ridge)?;
+            let start = model.start(&train, &train_response, &mut purse)?;
+            let fit = model.descend(&train, &train_response, start, &mut purse, &mut |_, _| {})?;
+            first_start.get_or_insert(start);
+            fits.push(fit.coefficients);
+        }
+
+        // Step 2
+        purse.enter(SECOND);
+        let Some(start) = first_start else {
+            return Err(Error::Conflict("no candidate penalties: offer at least two".into()));
+        };
+        let judge = Judge { family: &model.family, start };
+        let place = judge.choose(PENALTY, data, &response, &fits, &mut purse)?;
+
+        // Step 3
+        purse.enter(ALL);
+        let ridge = candidates.get(place).copied().unwrap_or(0.0);
+        let model = model.clone().ridge(ridge)?;
+        let start = model.start(data, &response, &mut purse)?;
+        let estimate = model.descend(data, &response, start, &mut purse, progress)?;
+        let certificate = purse
+            .close_in_parts(adjacency(data))
+            .enforcing("each row's loss is bounded in the choice of the penalty");
+        Ok(TunedRidgeFit { ridge, fit: estimate.certified(certificate) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::central::attacks::sparse_linear;
+    use crate::families::Family;
+    use crate::privacy::Budget;
+
+    fn glm() -> Glm {
+        Glm::new(Family::Gaussian, (-6.0, 6.0)).unwrap()
+    }
+
+    /// A penalty that shrinks everything away is never chosen over none at all.
+    #[test]
+    fn a_ruinous_penalty_is_not_chosen() {
+        let (data, truth) = sparse_linear(4_000, 4, 5);
+        let privacy = Privacy::Budget(Budget::new(2.0, 1e-6).unwrap());
+        let model = TunedRidge::new(glm(), vec![100.0, 0.0, 1_000.0]).unwrap();
+        let mut rng = RandomSource::from_os().unwrap();
+        let found = model.fit(&data, privacy, &mut rng).unwrap();
+        assert_eq!(found.ridge, 0.0);
+        let error: f64 = found.fit.coefficients.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum();
+        assert!(error < 0.1, "{error}");
+        let certificate = &found.fit.certificate;
+        assert!(certificate.verify().is_ok() && certificate.guarantee().unwrap().epsilon <= 2.0);
+        assert_eq!(certificate.parts().len(), 2);
+    }
+
+    #[test]
+    fn wrong_candidates_are_refused() {
+        assert!(TunedRidge::new(glm(), vec![1.0]).is_err());
+        assert!(TunedRidge::new(glm(), vec![1.0; 17]).is_err());
+        assert!(TunedRidge::new(glm(), vec![1.0, -1.0]).is_err());
+        assert!(TunedRidge::new(glm(), vec![1.0, f64::NAN]).is_err());
+    }
+}

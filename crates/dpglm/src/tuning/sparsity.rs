@@ -1,0 +1,249 @@
+//! Sparse models whose number of coefficients is not known.
+//!
+//! # Algorithm
+//! 1. The first part's rows ([`super::validation`]): where to start; as many columns as there may be coefficients at most, by the
+//!    votes of [`crate::central::select_refine`]; and a fit of all of them on a small share of the budget.
+//! 2. One nested path: the k columns that are the most standard errors from zero, with their coefficients, for k = 1, 2, 3, 4, 6, 8,
+//!    11, 16, ... A function of what was released.
+//! 3. The second part's rows: a length of the path, by the exponential mechanism on bounded losses.
+//! 4. All rows: the dense fit of [`crate::central::glm`] on that many columns of the path, and half as many more, on the largest
+//!    share that columns do not need. A column too many costs little and a column too few much.
+//! 5. Unless intervals are asked for: coefficients within 2.75 standard errors of zero become zero.
+//!
+//! # Guarantee
+//! Replacement of one unit, for every data set. A unit of the first part pays for steps 1 and 4, one of the second for steps 3
+//! and 4; both stay within the budget, and the certificate lists both. Sensitivities are those of the methods named.
+//!
+//! # Differs from the papers
+//! C21 §5.2 cross-validates with fits that are not private, and calls the sensitivity of the averaged error `B/n`, which it is not
+//! ([`super::validation`]). Here fits are private, the path is nested so that one fit serves all lengths, and the final fit
+//! reads all rows.
+
+use super::validation::{Judge, first_part, require_enough, validates};
+use crate::central::glm::{Glm, adjacency};
+use crate::central::prepared::{Prepared, require_shape};
+use crate::central::purse::split::{ALL, SECOND};
+use crate::central::purse::{Calibration, Planned, Privacy};
+use crate::central::screening::require_sparsity;
+use crate::central::select_refine::{CLEAR, SparseFit, choose_columns, planned_columns};
+use crate::data::Dataset;
+use crate::error::Result;
+use crate::noise::RandomSource;
+use crate::privacy::{Event, Part};
+
+const LENGTH: &str = "number of columns";
+/// Shares of the budget of a row of the first part.
+const COLUMNS_SHARE: f64 = 0.55;
+const PATH_SHARE: f64 = 0.1;
+
+/// A sparse model of an unknown number of coefficients, up to a public largest one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TunedSparsity {
+    model: Glm,
+    largest: usize,
+}
+
+impl TunedSparsity {
+    /// At most `largest` coefficients beside the intercept.
+    pub fn new(model: Glm, largest: usize) -> Result<Self> {
+        require_sparsity(largest, largest.max(1))?;
+        Ok(Self { model: model.with_rough_errors(), largest })
+    }
+
+    /// The same with no more coefficients than there are `columns` beside the constant one.
+    pub fn up_to(self, columns: usize) -> Result<Self> {
+        require_sparsity(columns.min(self.largest), columns)?;
+        Ok(Self { largest: self.largest.min(columns), ..self })
+    }
+
+    /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
+    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
+        require_shape(columns, units)?;
+        require_enough(units)?;
+        let constant = usize::from(self.model.intercept);
+        require_sparsity(self.largest, columns - constant)?;
+        let width = self.largest + constant;
+        let choosing = self.largest < columns - constant;
+        let columns_share = if choosing { COLUMNS_SHARE } else { 0.0 };
+        let mut first: Vec<Planned> = self.path_model().plan(width, first_part(units), privacy)?;
+        first.iter_mut().for_each(|line| line.share *= PATH_SHARE);
+        if choosing {
+            first.push(planned_columns(columns_share, self.largest));
+        }
+        let mut all = self.model.plan(width, units, privacy)?;
+        all.iter_mut().for_each(|line| line.share *= 1.0 - PATH_SHARE - columns_share);
+        let choice = Planned::selection(LENGTH, 1.0, 1);
+        let calibration = Calibration::in_parts(first, choice, all, privacy)?;
+        Ok(Prepared { model: self.clone(), columns, units, calibration })
+    }
+
+    /// Prepares and fits.
+    pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<SparseFit> {
+        self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
+    }
+
+    /// The model of the path: without intervals, which only the final fit gives.
+    fn path_model(&self) -> Glm {
+        self.model.clone().without_intervals()
+    }
+}
+
+impl Prepared<TunedSparsity> {
+    /// What the two parts of the rows will release, each alone.
+    pub fn parts(&self) -> Result<Vec<Part>> {
+        self.calibration.planned_parts()
+    }
+
+    /// What will be released from all rows.
+    pub fn all_events(&self) -> Result<Vec<Event>> {
+        self.calibration.events_of(ALL)
+    }
+
+    /// Fits the model.
+    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<SparseFit> {
+        self.fit_reporting(data, rng, &mut |_, _| {})
+    }
+
+    /// Fits the model and calls `progress(done, of)` after every step. The number of steps is public.
+    pub fn fit_reporting(
+        &self,
+        data: &Dataset,
+        rng: &mut RandomSource,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<SparseFit> {
+        self.require_shape_of(data)?;
+        let model = &self.model.model;
+        let constant = usize::from(model.intercept);
+        let largest = self.model.largest;
+        let mut purse = self.calibration.open(rng);
+        let response = model.admitted(data);
+
+        // Step 1. The start needs responses only: one column stands for all of them.
+        let thin = data.with_columns(&[0])?.with_units_where(|unit| !validates(unit))?;
+        let path_model = self.model.path_model();
+        let start = path_model.start(&thin, &model.admitted(&thin), &mut purse)?;
+        let support: Vec<usize> = if largest + constant < self.columns {
+            choose_columns(model, data, &response, start, largest, |unit| !validates(unit), &mut purse)?
+        } else {
+            (0..self.columns).collect()
+        };
+        let chosen = data.with_columns(&support)?;
+        let train = chosen.with_units_where(|unit| !validates(unit))?;
+        let path = path_model.descend(&train, &model.admitted(&train), start, &mut purse, &mut |_, _| {})?;
+
+        // Step 2
+        let clearness = |i: usize| path.coefficients[i].abs() / path.errors[i].max(f64::MIN_POSITIVE);
+        let mut order: Vec<usize> = (constant..support.len()).collect();
+        order.sort_by(|&i, &j| clearness(j).total_cmp(&clearness(i)).then(i.cmp(&j)));
+        let lengths = lengths(largest);
+        let candidates: Vec<Vec<f64>> = lengths
+            .iter()
+            .map(|&length| {
+                let mut kept = vec![0.0; support.len()];
+                (0..constant).chain(order.iter().copied().take(length)).for_each(|i| {
+                    kept[i] = path.coefficients[i];
+                });
+                kept
+            })
+            .collect();
+
+        // Step 3
+        purse.enter(SECOND);
+        let judge = Judge { family: &model.family, start };
+        let place = judge.choose(LENGTH, &chosen, &response, &candidates, &mut purse)?;
+
+        // Step 4
+        purse.enter(ALL);
+        let length = lengths.get(place).map_or(largest, |length| (length + length.div_ceil(2)).min(largest));
+        let mut kept: Vec<usize> = (0..constant).chain(order.into_iter().take(length)).collect();
+        kept.sort_unstable();
+        let refined = chosen.with_columns(&kept)?;
+        let support: Vec<usize> = kept.into_iter().map(|i| support[i]).collect();
+        let start = model.start(&refined, &response, &mut purse)?;
+        let estimate = model.descend(&refined, &response, start, &mut purse, progress)?;
+        let errors = estimate.errors.clone();
+        let certificate = purse
+            .close_in_parts(adjacency(data))
+            .enforcing("the rows of a unit share one vote of bounded score in the choice of columns")
+            .enforcing("each row's loss is bounded in the choice of their number");
+        let mut found = SparseFit { support, fit: estimate.certified(certificate) };
+
+        // Step 5
+        if found.fit.intervals.is_none() {
+            found.keep(|i, b| i < constant || b.abs() >= CLEAR * errors[i]);
+        }
+        Ok(found)
+    }
+}
+
+/// 1, 2, 3, 4, 6, 8, 11, 16, ..., `largest`: about two to a doubling.
+fn lengths(largest: usize) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..)
+        .map(|k| 2f64.powf(0.5 * f64::from(k)).round() as usize)
+        .take_while(|length| *length < largest)
+        .collect();
+    all.push(largest);
+    all.dedup();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::central::attacks::{sparse_linear, sparse_logistic};
+    use crate::families::Family;
+    use crate::privacy::Budget;
+
+    fn budget() -> Privacy {
+        Privacy::Budget(Budget::new(1.0, 1e-6).unwrap())
+    }
+
+    #[test]
+    fn lengths_ascend_to_the_largest() {
+        assert_eq!(lengths(1), [1]);
+        assert_eq!(lengths(12), [1, 2, 3, 4, 6, 8, 11, 12]);
+        assert!(lengths(200).windows(2).all(|w| w[0] < w[1]));
+    }
+
+    /// The three coefficients are found without being counted, within the budget, and the certificate shows the division.
+    #[test]
+    fn three_coefficients_are_found_among_fifty() {
+        for (family, (data, truth)) in [
+            (Family::Logistic, sparse_logistic(12_000, 50, 3)),
+            (Family::Gaussian, sparse_linear(12_000, 50, 4)),
+        ] {
+            let target = if family == Family::Gaussian { (-6.0, 6.0) } else { (0.0, 1.0) };
+            let model = TunedSparsity::new(Glm::new(family.clone(), target).unwrap(), 12).unwrap();
+            let mut rng = RandomSource::from_os().unwrap();
+            let found = model.fit(&data, budget(), &mut rng).unwrap();
+            let all = found.coefficients(50);
+            let error: f64 = all.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum();
+            assert!(error < 0.2, "{family:?} {error}");
+            assert!(found.support.len() <= 12);
+            let certificate = &found.fit.certificate;
+            assert!(certificate.verify().is_ok() && certificate.guarantee().unwrap().epsilon <= 1.0);
+            let [fitted, chosen] = certificate.parts() else { panic!("two parts") };
+            assert!(fitted.events.iter().any(|e| e.release() == "gradients"));
+            assert_eq!(chosen.events.iter().map(Event::release).collect::<Vec<_>>(), [LENGTH]);
+        }
+    }
+
+    /// Few columns are all fitted, and the number is still chosen.
+    #[test]
+    fn narrow_tables_skip_the_choice_of_columns() {
+        let (data, truth) = sparse_linear(5_000, 6, 9);
+        let model = TunedSparsity::new(Glm::new(Family::Gaussian, (-6.0, 6.0)).unwrap(), 6).unwrap();
+        let found = model.fit(&data, budget(), &mut RandomSource::from_os().unwrap()).unwrap();
+        let error: f64 = found.coefficients(6).iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum();
+        assert!(error < 0.1, "{error}");
+    }
+
+    #[test]
+    fn public_shapes_that_cannot_be_tuned_are_refused() {
+        let glm = || Glm::new(Family::Logistic, (0.0, 1.0)).unwrap();
+        assert!(TunedSparsity::new(glm(), 0).is_err());
+        let model = TunedSparsity::new(glm(), 5).unwrap();
+        assert!(model.prepare(4, 1_000, budget()).is_err());
+        assert!(model.prepare(50, 12, budget()).unwrap_err().to_string().contains("at least 20"));
+    }
+}
