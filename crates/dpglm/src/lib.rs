@@ -13,6 +13,7 @@
 //! | [`mechanisms`] | every way in which something may leave |
 //! | [`central`] | estimators for a trusted curator: means, linear and generalized linear models |
 //! | [`comparators`] | methods of other authors, made private for every data set, to compare with |
+//! | [`local`] | what leaves a user's device is already private: randomizers and protocols |
 //! | [`tuning`] | private choice of sparsity, ridge and truncation, from the same budget |
 //! | [`theory`] | rates and lower bounds of the papers |
 //! | [`audit`] | attacks, and lower confidence bounds on epsilon from one run and from many |

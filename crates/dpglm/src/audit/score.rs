@@ -80,12 +80,15 @@ mod tests {
 
     const RECORDS: usize = 3;
 
+    /// Two features and a response.
+    type Row = ([f64; 2], f64);
+
     /// Every table of three records with two features in {-1, 1} and a binary response, with its probability.
-    fn every_table(truth: &[f64]) -> Vec<(f64, Vec<([f64; 2], f64)>)> {
+    fn every_table(truth: &[f64]) -> Vec<(f64, Vec<Row>)> {
         let sign = |bits: usize, place: usize| if bits >> place & 1 == 0 { -1.0 } else { 1.0 };
         (0..8_usize.pow(RECORDS as u32))
             .map(|code| {
-                let records: Vec<([f64; 2], f64)> = (0..RECORDS)
+                let records: Vec<Row> = (0..RECORDS)
                     .map(|i| {
                         let bits = code >> (3 * i) & 7;
                         ([sign(bits, 0), sign(bits, 1)], (bits >> 2) as f64)

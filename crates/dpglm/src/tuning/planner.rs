@@ -200,9 +200,10 @@ impl Law {
         if determinant > 1e-9 * aa * bb {
             (law.sampling, law.noise) = ((a * bb - b * ab) / determinant, (b * aa - a * ab) / determinant);
         }
-        if !(law.sampling > 0.0) || !(law.noise >= 0.0) {
+        let positive = |x: f64| x > 0.0;
+        if !positive(law.sampling) || law.noise.is_nan() || law.noise < 0.0 {
             // One term explains the points better alone.
-            let noise_alone = !(law.sampling > 0.0) && bb > 0.0;
+            let noise_alone = !positive(law.sampling) && bb > 0.0;
             (law.sampling, law.noise) =
                 if noise_alone { (0.0, b / bb) } else { (if aa > 0.0 { a / aa } else { 0.0 }, 0.0) };
         }

@@ -46,6 +46,7 @@ impl Subject {
             domain,
             intercept: known.intercept(),
             ridge: arguments.ridge,
+            ridges: None,
             radius: None,
             level: None,
             sparse: arguments.sparse.options(known)?,
