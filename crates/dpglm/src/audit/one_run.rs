@@ -62,7 +62,7 @@ pub fn examine(scores: &[f64], coins: &[bool], delta: f64, error: f64) -> Result
             coins.len()
         )));
     }
-    if !(delta >= 0.0 && delta < 1.0 && error > 0.0 && error < 1.0) {
+    if !((0.0..1.0).contains(&delta) && error > 0.0 && error < 1.0) {
         return Err(Error::Conflict(format!(
             "delta = {delta} must be at least 0 and below 1, and the error {error} strictly between 0 and 1"
         )));

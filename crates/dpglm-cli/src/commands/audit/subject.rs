@@ -99,7 +99,7 @@ impl Subject {
             Self::External { command, .. } => {
                 let names = stage.columns.iter().map(|c| c.name.clone()).collect();
                 let external = External::new(command, names, columns > stage.columns.len())?;
-                Box::new(move |table: &Table, _: &mut RandomSource| Ok(external.fit(table)?))
+                Box::new(move |table: &Table, _: &mut RandomSource| external.fit(table))
             }
             Self::Model(model) => {
                 let ready = model.prepare(columns, rows, privacy)?;
