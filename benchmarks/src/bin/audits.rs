@@ -123,9 +123,9 @@ fn literal() -> Result<()> {
     Ok(())
 }
 
-/// A certified logistic fit of 1,000 columns: 9,000 rows that say nothing on balance, and 1,000 canaries whose responses are coins.
+/// A certified logistic fit of 1,000 columns: 6,000 rows that say nothing on balance, and 4,000 canaries whose responses are coins.
 fn one_run(seeds: u64) -> Result<()> {
-    let (n, d, m, claim) = (10_000, 1_000, 1_000, (4.0, 1e-5));
+    let (n, d, m, claim) = (10_000, 1_000, 4_000, (4.0, 1e-5));
     println!(
         "\nOne run, logistic, n = {n}, d = {d}, {m} nearly orthogonal canaries (replace one row), claimed epsilon 4"
     );

@@ -67,7 +67,7 @@ pub struct Arguments {
     no_intercept: bool,
     /// Add R/2 times the squared l2 norm of the coefficients to the mean loss
     #[arg(long, value_name = "R", value_parser = flags::number, allow_negative_numbers = true)]
-    #[arg(help_heading = "Method")]
+    #[arg(conflicts_with_all = ["mean", "command"], help_heading = "Method")]
     ridge: Option<f64>,
     /// Run the method without its noise, to see the audit catch it
     #[arg(long, conflicts_with = "command", help_heading = "Method")]

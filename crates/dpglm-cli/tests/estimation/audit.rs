@@ -73,7 +73,7 @@ fn a_file_is_split_planted_and_drawn() {
 fn another_program_is_run_on_two_neighbours() {
     let folder = Folder::new();
     let table = |last: &str| format!("x,y\n{}{last}\n", "0.5,0.5\n".repeat(20));
-    folder.write("left.csv", table("0,1")).write("right.csv", table("1,1")).write("far.csv", "x,y\n1,1\n");
+    folder.write("left.csv", table("0,1")).write("right.csv", table("1,0")).write("far.csv", "x,y\n1,1\n");
     // Least squares through the origin, without noise.
     let script = r#"tail -n +2 "$1" | awk -F, '{a+=$1*$2; b+=$1*$1} END {printf "{\"coefficients\": [%.12g]}", a/b}' > "$2""#;
     folder.write("fit.sh", script);

@@ -81,20 +81,20 @@ mod tests {
     const RECORDS: usize = 3;
 
     /// Two features and a response.
-    type Row = ([f64; 2], f64);
+    type Record = ([f64; 2], f64);
 
     /// Every table of three records with two features in {-1, 1} and a binary response, with its probability.
-    fn every_table(truth: &[f64]) -> Vec<(f64, Vec<Row>)> {
+    fn every_table(truth: &[f64]) -> Vec<(f64, Vec<Record>)> {
         let sign = |bits: usize, place: usize| if bits >> place & 1 == 0 { -1.0 } else { 1.0 };
         (0..8_usize.pow(RECORDS as u32))
             .map(|code| {
-                let records: Vec<Row> = (0..RECORDS)
+                let records: Vec<Record> = (0..RECORDS)
                     .map(|i| {
                         let bits = code >> (3 * i) & 7;
                         ([sign(bits, 0), sign(bits, 1)], (bits >> 2) as f64)
                     })
                     .collect();
-                let likelihood = |(x, y): &([f64; 2], f64)| {
+                let likelihood = |(x, y): &Record| {
                     let p = Family::Logistic.mean(x[0] * truth[0] + x[1] * truth[1]);
                     0.25 * if *y > 0.5 { p } else { 1.0 - p }
                 };
@@ -104,7 +104,7 @@ mod tests {
     }
 
     /// An estimator that is no smooth function of anything, and looks at all records together.
-    fn estimator(records: &[([f64; 2], f64)]) -> Vec<f64> {
+    fn estimator(records: &[Record]) -> Vec<f64> {
         let moment = |j: usize| records.iter().map(|(x, y)| x[j] * (2.0 * y - 1.0)).sum::<f64>();
         let product: f64 = records.iter().map(|(x, y)| 1.5 + x[0] * x[1] * y).product();
         vec![moment(0).clamp(-1.0, 1.0) * product.ln(), (moment(1) + 0.3 * product).tanh()]
@@ -123,7 +123,7 @@ mod tests {
                 let mass: f64 = tables.iter().map(|t| t.0).sum();
                 assert!((mass - 1.0).abs() < 1e-12);
                 // Soundness: a fresh record, every one of the eight.
-                let fresh: Vec<(f64, ([f64; 2], f64))> = (0..8)
+                let fresh: Vec<(f64, Record)> = (0..8)
                     .map(|bits| every_table(&truth)[bits].1[0])
                     .map(|(x, y)| {
                         let p = Family::Logistic.mean(x[0] * truth[0] + x[1] * truth[1]);
