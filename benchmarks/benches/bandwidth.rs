@@ -3,8 +3,8 @@
 use dpglm::data::Design;
 use dpglm::data::design::Storage;
 use dpglm::kernels::{fused_pass, predict};
+use dpglm_benchmarks::read;
 use std::hint::black_box;
-use std::ops::AddAssign;
 use std::time::Instant;
 
 /// Single precision?, rows, columns.
@@ -69,22 +69,4 @@ fn read_all(design: &Design) {
         Storage::F32(x) => read::<f32, 32>(x),
         _ => unreachable!("dense shapes only"),
     }
-}
-
-/// The sum of the entries on every core, in as many running sums as fill the registers.
-fn read<T: Copy + Default + Sync + AddAssign, const SUMS: usize>(entries: &[T]) {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for part in entries.chunks(entries.len().div_ceil(cores)) {
-            scope.spawn(move || {
-                let mut sums = [T::default(); SUMS];
-                for chunk in part.as_chunks::<SUMS>().0 {
-                    for (sum, x) in sums.iter_mut().zip(chunk) {
-                        *sum += *x;
-                    }
-                }
-                black_box(sums);
-            });
-        }
-    });
 }

@@ -8,7 +8,7 @@ use divan::{Bencher, black_box};
 use dpglm::data::design::Storage;
 use dpglm::data::{Design, Values};
 use dpglm::kernels::{fused_pass, fused_pass_multi, predict, squared_row_norms, weighted_gram};
-use std::ops::AddAssign;
+use dpglm_benchmarks::read;
 
 fn main() {
     divan::main();
@@ -55,24 +55,6 @@ fn bytes((precision, rows, columns): Shape) -> BytesCount {
                 Single => 4,
             },
     )
-}
-
-/// The sum of the entries on every core, in as many running sums as fill the registers.
-fn read<T: Copy + Default + Sync + AddAssign, const SUMS: usize>(entries: &[T]) {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for part in entries.chunks(entries.len().div_ceil(cores)) {
-            scope.spawn(move || {
-                let mut sums = [T::default(); SUMS];
-                for chunk in part.as_chunks::<SUMS>().0 {
-                    for (sum, x) in sums.iter_mut().zip(chunk) {
-                        *sum += *x;
-                    }
-                }
-                black_box(sums);
-            });
-        }
-    });
 }
 
 #[divan::bench(args = SHAPES, sample_count = 40, sample_size = 1)]

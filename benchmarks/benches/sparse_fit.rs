@@ -11,6 +11,7 @@ use dpglm::families::Family;
 use dpglm::kernels::fused_pass;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
+use dpglm_benchmarks::read;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -66,7 +67,7 @@ fn main() {
             work();
             times[k].push(start.elapsed().as_secs_f64());
         };
-        time(0, &mut || read(black_box(entries)));
+        time(0, &mut || read::<f32, 32>(black_box(entries)));
         time(1, &mut || fused_pass(black_box(data.design()), &b, residual, black_box(&mut gradient)));
         time(2, &mut || drop(black_box(default.fit(&data, &mut rng).expect("fit"))));
         time(3, &mut || drop(black_box(gumbel.fit(&data, &mut rng).expect("fit"))));
@@ -86,20 +87,4 @@ fn main() {
     for (name, time) in names.iter().zip(others) {
         println!("{:8.2} reads  {name}", time / read);
     }
-}
-
-/// The sum of the entries on every core, in as many running sums as fill the registers.
-fn read(entries: &[f32]) {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for part in entries.chunks(entries.len().div_ceil(cores)) {
-            scope.spawn(move || {
-                let mut sums = [0_f32; 32];
-                for chunk in part.as_chunks::<32>().0 {
-                    sums.iter_mut().zip(chunk).for_each(|(sum, x)| *sum += *x);
-                }
-                black_box(sums);
-            });
-        }
-    });
 }

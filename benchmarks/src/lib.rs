@@ -55,3 +55,21 @@ pub fn features(seed: u64, count: usize) -> Vec<f32> {
         })
         .collect()
 }
+
+/// Reads all entries on every core, as fast as memory goes: their sum, in as many running sums as fill the registers.
+pub fn read<T: Copy + Default + Sync + std::ops::AddAssign, const SUMS: usize>(entries: &[T]) {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for part in entries.chunks(entries.len().div_ceil(cores)) {
+            scope.spawn(move || {
+                let mut sums = [T::default(); SUMS];
+                for chunk in part.as_chunks::<SUMS>().0 {
+                    for (sum, x) in sums.iter_mut().zip(chunk) {
+                        *sum += *x;
+                    }
+                }
+                std::hint::black_box(sums);
+            });
+        }
+    });
+}

@@ -180,8 +180,11 @@ fn main() {
         let mut column: Vec<f64> = runs.iter().map(|r| r[j]).collect();
         column.sort_by(f64::total_cmp);
         let half = column.len() / 2;
-        let median =
-            if column.len() % 2 == 0 { 0.5 * (column[half - 1] + column[half]) } else { column[half] };
+        let median = if column.len().is_multiple_of(2) {
+            0.5 * (column[half - 1] + column[half])
+        } else {
+            column[half]
+        };
         println!("{name:12}  {median:.4}   {goal}");
     }
 }

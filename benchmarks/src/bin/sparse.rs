@@ -77,11 +77,14 @@ fn mean(asked: usize, seed: u64) -> f64 {
     squared_distance(&found, &mu).sqrt()
 }
 
+/// A name, the error of one seed, the goal.
+type Setting = (&'static str, Box<dyn Fn(u64) -> f64>, &'static str);
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let seeds: u64 = arguments.next().and_then(|s| s.parse().ok()).unwrap_or(20);
     let filter = arguments.next().unwrap_or_default();
-    let settings: [(&str, Box<dyn Fn(u64) -> f64>, &str); 15] = [
+    let settings: [Setting; 15] = [
         ("mean", Box::new(|seed| mean(20, seed)), ".45"),
         ("mean, 2 s", Box::new(|seed| mean(40, seed)), ".90"),
         ("linear eps 1.5", Box::new(|seed| linear(1.5, 10, seed)), ".42"),
