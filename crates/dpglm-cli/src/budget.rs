@@ -6,7 +6,7 @@ use crate::progress::tell;
 use clap::Args;
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
-use dpglm::privacy::Budget;
+use dpglm_io::assembly::budget as granted;
 
 /// A budget and a source of noise.
 #[derive(Args)]
@@ -26,22 +26,7 @@ pub struct Granted {
 impl Granted {
     /// The privacy asked for; epsilon and delta are the user's decision.
     pub fn privacy(&self) -> Result<Privacy, Failure> {
-        let Some(epsilon) = self.epsilon else {
-            return Err(Failure::Usage(
-                "--epsilon is needed and has no default: choose the privacy loss you can defend, often between 0.1 and 4"
-                    .into(),
-            ));
-        };
-        if epsilon.is_infinite() {
-            return Ok(Privacy::None);
-        }
-        let Some(delta) = self.delta else {
-            return Err(Failure::Usage(
-                "--delta is needed and has no default: choose it well below 1/n for n rows, for example 1e-6"
-                    .into(),
-            ));
-        };
-        Ok(Privacy::Budget(Budget::new(epsilon, delta)?))
+        Ok(granted::privacy(self.epsilon, self.delta)?)
     }
 
     /// The delta, if one was given.
@@ -65,33 +50,13 @@ impl Granted {
 
 /// A delta of 1/n or more lets the mechanism publish a whole row now and then. `n` is public.
 pub fn warn_of_large_delta(privacy: Privacy, n: usize) {
-    if let Privacy::Budget(budget) = privacy
-        && budget.delta() * n as f64 >= 1.0
-    {
-        tell(&format!(
-            "warning: delta = {} is not below 1/n = {:.3e}: a release may then expose somebody entirely; choose a smaller \
-             delta",
-            crate::render::plain(budget.delta()),
-            1.0 / n as f64
-        ));
-    }
+    granted::warning_of_large_delta(privacy, n).iter().for_each(|warning| tell(warning));
 }
 
 fn epsilon(text: &str) -> Result<f64, String> {
-    match flags::number(text)? {
-        value if value == f64::INFINITY => Ok(value),
-        value => Budget::pure(value).map(|budget| budget.epsilon()).map_err(|error| error.to_string()),
-    }
+    granted::epsilon(flags::number(text)?).map_err(|failure| failure.to_string())
 }
 
 fn delta(text: &str) -> Result<f64, String> {
-    let value = flags::number(text)?;
-    if value > 0.0 && value < 1.0 {
-        // Any valid epsilon serves to have delta checked.
-        return Budget::new(1.0, value).map(|budget| budget.delta()).map_err(|error| error.to_string());
-    }
-    Err(format!(
-        "delta must be strictly between 0 and 1, got {value}: the noise is Gaussian, which gives no guarantee at delta = 0; \
-         choose a delta well below 1/n for n rows"
-    ))
+    granted::delta(flags::number(text)?).map_err(|failure| failure.to_string())
 }

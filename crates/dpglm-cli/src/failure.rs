@@ -21,25 +21,25 @@ impl Failure {
     }
 }
 
-/// The library's errors about values that came from the command line. Errors in a file are wrapped where the file is read.
-impl From<dpglm::Error> for Failure {
-    fn from(error: dpglm::Error) -> Self {
-        match error {
-            dpglm::Error::OutOfRange { .. } => Failure::Usage(error.to_string()),
-            _ => Failure::Failed(error.to_string()),
+/// What the shared assembly refuses, in its words.
+impl From<dpglm_io::assembly::Failure> for Failure {
+    fn from(failure: dpglm_io::assembly::Failure) -> Self {
+        match failure {
+            dpglm_io::assembly::Failure::Usage(message) => Failure::Usage(message),
+            dpglm_io::assembly::Failure::Failed(message) => Failure::Failed(message),
         }
     }
 }
 
-/// Errors about files, and about declarations: those in a schema file are faults of the file, the others of the command
-/// line.
+impl From<dpglm::Error> for Failure {
+    fn from(error: dpglm::Error) -> Self {
+        dpglm_io::assembly::Failure::from(error).into()
+    }
+}
+
 impl From<dpglm_io::Error> for Failure {
     fn from(error: dpglm_io::Error) -> Self {
-        match error {
-            dpglm_io::Error::Core(error) => error.into(),
-            dpglm_io::Error::Declaration { path: None, .. } => Failure::Usage(error.to_string()),
-            _ => Failure::Failed(error.to_string()),
-        }
+        dpglm_io::assembly::Failure::from(error).into()
     }
 }
 

@@ -3,20 +3,17 @@
 mod artefact;
 mod budget;
 mod commands;
-mod estimates;
 mod events;
 mod failure;
 mod flags;
-mod means;
-mod model;
 mod planned;
 mod plot;
 mod progress;
 mod render;
 mod table;
-mod tune;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use dpglm_io::assembly::{means, model};
 use failure::Failure;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;

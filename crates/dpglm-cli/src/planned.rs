@@ -3,14 +3,8 @@
 use crate::failure::Failure;
 use crate::{Format, render};
 use dpglm::central::Privacy;
-use dpglm::privacy::{Adjacency, Certificate, Event, Part};
-use serde::Serialize;
-
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    certificate: &'a Certificate,
-}
+use dpglm::privacy::{Adjacency, Event, Part};
+use dpglm_io::assembly::planned::{self, PlanDocument};
 
 /// The planned events, with sensitivities in units of their own, and the promise they would carry, which may rest on an
 /// assumption.
@@ -22,18 +16,9 @@ pub fn show(
     privacy: Privacy,
     format: Format,
 ) -> Result<String, Failure> {
-    let certificate = match privacy {
-        Privacy::Budget(budget) if !events.is_empty() => {
-            let certificate = Certificate::certified_in_parts(adjacency, events, parts, budget.delta())?;
-            match assumption {
-                Some(assumption) => certificate.assuming(assumption),
-                None => certificate,
-            }
-        }
-        _ => Certificate::without_promise(adjacency, events, "no noise would be added"),
-    };
+    let certificate = planned::certificate(events, parts, adjacency, assumption, privacy)?;
     if format == Format::Json {
-        return render::json(&Document { schema: "dpglm.plan/1", certificate: &certificate });
+        return render::json(&PlanDocument::new(&certificate));
     }
     let releases = match certificate.events() {
         [] => String::new(),

@@ -1,5 +1,6 @@
 //! The encoded table: what an estimator fits, and the way back to the user's own units.
 
+mod block;
 mod builder;
 mod entries;
 mod numbering;

@@ -24,7 +24,9 @@
 //! | [`wide`] | one pair of bounds in place of a schema |
 //! | [`encode`] | the encoded table and the way back to the user's units |
 //! | [`read`] | CSV, Parquet, NumPy, SciPy and LIBSVM files |
+//! | [`memory`] | matrices, sparse rows and columns that are in memory already |
 //! | [`artefact`] | writing a file whole or not at all |
+//! | [`assembly`] | from a table, a model and a budget to an artefact, for the command and for Python |
 //!
 //! # Example
 //!
@@ -54,11 +56,13 @@
 //! ```
 
 pub mod artefact;
+pub mod assembly;
 pub mod bounds;
 mod cell;
 pub mod encode;
 pub mod error;
 mod levels;
+pub mod memory;
 pub mod read;
 pub mod schema;
 pub mod wide;

@@ -1,24 +1,21 @@
 //! `dpglm fit`: from a table and a budget to a model that can be published.
 
-mod data;
-mod notes;
 pub(super) mod sparse;
 
-use crate::artefact::{self, Artefact, FIT, FitDocument, Named, TargetDocument};
+use crate::artefact::{self, Artefact};
 use crate::failure::Failure;
-use crate::model::{Family, Method, Model, Sparse};
-use crate::progress::tell;
+use crate::model::{Family, Method, Model, Wishes};
+use crate::progress::{Progress, tell};
 use crate::table::{self, Columns, Known};
-use crate::tune::{self, Tune};
 use crate::{Format, budget, flags, planned};
 use clap::Args;
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Adjacency;
+use dpglm_io::assembly::tune::{self, Tune};
+use dpglm_io::assembly::{fit, notes};
 use dpglm_io::{Bounds, Response, Wide};
 use std::path::{Path, PathBuf};
-
-pub use notes::warn_of_few_rows;
 
 /// Fit a private generalized linear model: linear, logistic, Poisson or multinomial.
 ///
@@ -125,66 +122,17 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     }
     let table = arguments.columns.read(path, &known, true)?;
     let schema = known.schema_of(path, &table)?;
-    let names: Vec<String> = table.columns.iter().map(|c| c.name.clone()).collect();
-    let units = table.user_units();
-    let Some(target) = table.target.as_ref().map(TargetDocument::from) else {
-        return Err(Failure::Failed(format!("{}: there is no target to explain", path.display())));
-    };
-    model.sparse.require_same_columns(&names)?;
-    let (data, log_unit) = data::dataset(table, &schema, &model)?;
-    let n = data.units();
-    if n < 2 {
-        let what = schema.unit().map_or_else(|| "row".to_owned(), |unit| format!("unit in column `{unit}`"));
-        return Err(Failure::Failed(format!(
-            "{}: only {n} {what} (n = {n}): a fit needs at least 2, and a useful private one hundreds",
-            path.display()
-        )));
-    }
-    budget::warn_of_large_delta(privacy, n);
-    warn_of_few_rows(model.sparse.sparsity, n);
-    notes::of_the_route(&model, names.len());
-
-    let ready = model.prepare(data.design().columns(), n, privacy)?;
+    let prepared = fit::prepare(&model, table, schema, path)?;
     let mut rng = match model.method.is_private() {
         true => arguments.budget.source()?,
         // No noise is drawn.
         false => RandomSource::insecure_seeded(0),
     };
-    let estimates = ready.fit(&model, &data, &mut rng)?;
-    if model.method == Method::Reference {
-        notes::of_separation(&model, &estimates, &names);
-    }
-    let coefficients = estimates.in_user_units(&model, &names, &units, log_unit);
-    if coefficients.iter().any(|c| !c.estimate.is_finite()) {
-        return Err(Failure::Failed(
-            "a coefficient left the range of double precision: declare bounds that values can really take"
-                .into(),
-        ));
-    }
-    let named = Named::new(&coefficients)?;
-    let artefact = Artefact::Fit(Box::new(FitDocument {
-        schema: FIT.into(),
-        family: model.family,
-        method: model.method,
-        n,
-        unit: schema.unit().map(str::to_owned),
-        target,
-        support: estimates.chosen(model.intercept, &names),
-        columns: names,
-        intercept: model.intercept,
-        ridge: estimates.ridge.or(model.ridge),
-        radius: model.radius,
-        sparsity: model.sparse.sparsity,
-        row_norm: model.sparse.row_norm,
-        l1_radius: model.sparse.l1_radius,
-        coefficients: named.estimates,
-        standard_errors: named.standard_errors,
-        level: model.level,
-        intervals: named.intervals,
-        certificate: estimates.certificate,
-        encoding: schema,
-    }));
-    artefact::release(&artefact, arguments.output.as_deref(), format)
+    let mut bar = Progress::new();
+    let document = prepared
+        .fit(&model, privacy, &mut rng, &mut |note| tell(note), &mut |done, of| bar.step(done, of))?;
+    drop(bar);
+    artefact::release(&Artefact::Fit(Box::new(document)), arguments.output.as_deref(), format)
 }
 
 fn dry_run(
@@ -197,7 +145,7 @@ fn dry_run(
     let file = arguments.file.as_deref().or(arguments.design.as_deref());
     let (rows, columns) = known.shape(file, arguments.rows, arguments.columns.columns)?;
     budget::warn_of_large_delta(privacy, rows);
-    warn_of_few_rows(model.sparse.sparsity, rows);
+    notes::of_few_rows(model.sparse.sparsity, rows).iter().for_each(|note| tell(note));
     let ready = model.prepare(columns + usize::from(model.intercept), rows, privacy)?;
     let adjacency = match known {
         Known::Schema(schema) => schema.unit().map(|unit| Adjacency::ReplaceUnit(unit.to_owned())),
@@ -256,44 +204,22 @@ impl Arguments {
     }
 
     fn model(&self, known: &Known) -> Result<Model, Failure> {
-        let Some(domain) = known.domain()? else {
-            return Err(Failure::Usage(
-                "the schema names no target: write target = \"...\" in it, or give --target COLUMN".into(),
-            ));
+        let wishes = Wishes {
+            family: self.family,
+            method: self.method,
+            ridge: self.ridge,
+            radius: self.radius,
+            level: self.intervals,
+            tune: self.tune.clone().unwrap_or_default(),
+            ..self.sparse.wishes()
         };
-        let family = self.family.unwrap_or_else(|| Family::of(&domain));
-        if let Known::Schema(schema) = known
-            && let Some(exposure) = schema.exposure()
-            && family != Family::Poisson
-        {
-            return Err(Failure::Usage(format!(
-                "the exposure `{exposure}` goes with --family poisson, not with {}: change the family, or the schema",
-                family.name()
-            )));
-        }
-        let tune = self.tune.clone().unwrap_or_default();
-        tune.validate(self.sparse.sparsity.is_some(), self.ridge.is_some())?;
-        if tune.clip {
+        if wishes.tune.clip {
             tell(
                 "note: clip=auto: rows and residuals are clipped at levels found privately, as --method gradient and \
                   select-refine always do",
             );
         }
-        let method = self.method.unwrap_or(Method::default_for(self.sparse.sparsity.or(tune.sparsity)));
-        if let Known::Schema(schema) = known {
-            sparse::require_plain(method, schema)?;
-        }
-        Ok(Model {
-            family,
-            method,
-            domain,
-            intercept: known.intercept(),
-            ridge: self.ridge,
-            ridges: tune.ridge,
-            radius: self.radius,
-            level: self.intervals,
-            sparse: Sparse { largest: tune.sparsity, ..self.sparse.options(known)? },
-        })
+        Ok(wishes.model(known)?)
     }
 
     fn privacy(&self, method: Method) -> Result<Privacy, Failure> {

@@ -1,14 +1,14 @@
 //! `dpglm mean`: the means of a table's columns.
 
-use crate::artefact::{self, Artefact, MEAN, MeanDocument, Named};
-use crate::commands::fit::warn_of_few_rows;
+use crate::artefact::{self, Artefact};
 use crate::failure::Failure;
 use crate::means::{MeanMethod, Means};
-use crate::model::Coefficient;
+use crate::progress::tell;
 use crate::table::{self, Columns, Known};
 use crate::{Format, budget, flags, planned};
 use clap::Args;
 use dpglm::privacy::Adjacency;
+use dpglm_io::assembly::{fit, notes};
 use dpglm_io::schema::Missing;
 use dpglm_io::{EncodedColumn, Scaling, Wide};
 use std::path::PathBuf;
@@ -96,7 +96,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         file => {
             let (rows, columns) = known.shape(file.as_deref(), arguments.rows, arguments.columns.columns)?;
             budget::warn_of_large_delta(privacy, rows);
-            warn_of_few_rows(means.sparsity, rows);
+            notes::of_few_rows(means.sparsity, rows).iter().for_each(|note| tell(note));
             // The noise does not depend on the ranges.
             let events = means.estimator(&placeholders(columns))?.events(columns, rows, privacy)?;
             return planned::show(events, Vec::new(), Adjacency::ReplaceRow, None, privacy, format);
@@ -106,43 +106,9 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         dpglm_io::check_writable(output, artefact::SIZE)?;
     }
     let table = arguments.columns.read(path, &known, false)?;
-    let n = table.rows();
-    budget::warn_of_large_delta(privacy, n);
-    warn_of_few_rows(means.sparsity, n);
-    let estimator = means.estimator(&table.columns)?;
-    let (fit, support) = estimator.fit(&table.design, privacy, &mut arguments.budget.source()?)?;
-    let all = || table.columns.iter().map(|column| column.name.clone());
-    let places = support.clone().unwrap_or_else(|| (0..table.columns.len()).collect());
-    // Back from stored to the user's units.
-    let estimates: Vec<Coefficient> = places
-        .iter()
-        .enumerate()
-        .map(|(j, &place)| {
-            let column = &table.columns[place];
-            let (center, unit) = (column.scaling.center, column.scaling.half_width);
-            let user = |stored: f64| center + unit * stored;
-            let spread = fit.intervals.as_ref().and_then(|all| {
-                let interval = all.get(j)?;
-                Some((unit * interval.standard_error, [user(interval.low), user(interval.high)]))
-            });
-            Coefficient { name: column.name.clone(), estimate: user(fit.means[j]), spread }
-        })
-        .collect();
-    let named = Named::new(&estimates)?;
-    let artefact = Artefact::Mean(Box::new(MeanDocument {
-        schema: MEAN.into(),
-        n,
-        columns: all().collect(),
-        method: (means.method != MeanMethod::Localise).then_some(means.method),
-        sparsity: means.sparsity,
-        support: support.map(|_| estimates.iter().map(|mean| mean.name.clone()).collect()),
-        means: named.estimates,
-        standard_errors: named.standard_errors,
-        level: means.level,
-        intervals: named.intervals,
-        certificate: fit.certificate,
-    }));
-    artefact::release(&artefact, arguments.output.as_deref(), format)
+    let document =
+        fit::take_means(&means, &table, privacy, &mut arguments.budget.source()?, &mut |note| tell(note))?;
+    artefact::release(&Artefact::Mean(Box::new(document)), arguments.output.as_deref(), format)
 }
 
 /// Columns for a plan, which depends on their number alone.

@@ -1,17 +1,14 @@
 //! `dpglm predict`: what a model says about new rows.
 
-use crate::artefact::{self, Artefact, Block, FitDocument};
+use crate::artefact::{self, Artefact};
 use crate::failure::Failure;
-use crate::model::Family;
 use crate::progress::tell;
 use crate::table::{Lists, lists};
 use crate::{Format, render};
 use clap::Args;
-use dpglm::families::multinomial::probabilities;
-use dpglm::kernels;
+use dpglm_io::assembly::predict::{Predictions, linear_predictors, predict};
 use dpglm_io::schema::Kind;
-use dpglm_io::{Encoded, ReadOptions, Schema, Shape, UserUnits, Wide, read_table, read_wide, shape};
-use serde::Serialize;
+use dpglm_io::{Encoded, ReadOptions, Schema, Shape, Wide, read_table, read_wide, shape};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -34,14 +31,6 @@ pub struct Arguments {
     /// Write the predictions to a CSV file [default: print them]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-}
-
-/// The predictions as JSON.
-#[derive(Serialize)]
-struct Document {
-    schema: &'static str,
-    columns: Vec<String>,
-    rows: Vec<Vec<f64>>,
 }
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
@@ -125,48 +114,7 @@ fn read(path: &Path, schema: &Schema, lists: Option<&Lists>) -> Result<Encoded, 
     Ok(table)
 }
 
-/// One vector of linear predictors for each block of coefficients.
-fn linear_predictors(table: &Encoded, blocks: &[Block], schema: &Schema) -> Vec<Vec<f64>> {
-    let units = UserUnits::new(&table.columns);
-    blocks
-        .iter()
-        .map(|Block { intercept, slopes }| {
-            // Only a model with an intercept has centred columns.
-            let (stored, intercept) = units.stored(slopes, intercept.filter(|_| schema.intercept()));
-            let mut out = vec![0.0; table.rows()];
-            kernels::predict(&table.design, &stored, &mut out);
-            let intercept = intercept.unwrap_or(0.0);
-            out.iter_mut().for_each(|u| *u += intercept);
-            out
-        })
-        .collect()
-}
-
-fn predict(fit: &FitDocument, predictors: &[Vec<f64>], exposures: Option<&[f64]>) -> Document {
-    let levels = fit.target.levels.clone().unwrap_or_default();
-    let rows = predictors.first().map_or(0, Vec::len);
-    let row = |i: usize| -> Vec<f64> {
-        let Some(family) = fit.family.one_predictor() else {
-            let at: Vec<f64> = predictors.iter().map(|u| u[i]).collect();
-            let mut p = vec![0.0; at.len() + 1];
-            p[0] = probabilities(&at, &mut p[1..]);
-            return p;
-        };
-        let offset = exposures.map_or(0.0, |e| e[i].ln());
-        let u = predictors[0][i] + offset;
-        match fit.family {
-            Family::Logistic => vec![family.mean(-u), family.mean(u)],
-            _ => vec![family.mean(u)],
-        }
-    };
-    let columns = match fit.family {
-        Family::Logistic | Family::Multinomial => levels,
-        Family::Gaussian | Family::Poisson => vec![fit.target.name.clone()],
-    };
-    Document { schema: "dpglm.predictions/1", columns, rows: (0..rows).map(row).collect() }
-}
-
-fn csv(document: &Document) -> String {
+fn csv(document: &Predictions) -> String {
     let heading: Vec<String> = document.columns.iter().map(|name| quoted(name)).collect();
     let mut text = heading.join(",") + "\n";
     for row in &document.rows {

@@ -18,7 +18,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let artefact = artefact::read(&arguments.artefact)?;
     if format == Format::Json {
-        return artefact.json();
+        return Ok(artefact.json()?);
     }
     let certificate = artefact.certificate();
     let mut output = format!("{}\n{certificate}\n", artefact.table());

@@ -22,19 +22,19 @@ pub(crate) struct Settings {
 /// The table under construction.
 pub(crate) struct Builder {
     path: PathBuf,
-    strict: bool,
+    pub(super) strict: bool,
     intercept: bool,
-    missing: Missing,
+    pub(super) missing: Missing,
     undeclared: Undeclared,
     missing_values: Vec<Vec<u8>>,
-    slots: Vec<Slot>,
+    pub(super) slots: Vec<Slot>,
     columns: Vec<EncodedColumn>,
     /// Columns of ones before the features: 1 if a constant column was asked for and the model has an intercept.
-    constants: usize,
+    pub(super) constants: usize,
     target: Option<Target>,
-    touched: Vec<Touched>,
-    rows: usize,
-    entries: Entries,
+    pub(super) touched: Vec<Touched>,
+    pub(super) rows: usize,
+    pub(super) entries: Entries,
     response: Option<Vec<f64>>,
     weights: Option<Vec<f64>>,
     exposure: Option<Vec<f64>>,
@@ -78,7 +78,7 @@ impl Builder {
     }
 
     /// The width of a stored row.
-    fn width(&self) -> usize {
+    pub(super) fn width(&self) -> usize {
         self.constants + self.columns.len()
     }
 

@@ -6,6 +6,7 @@ mod drafts;
 mod encoding;
 mod formats;
 mod hostile;
+mod memory;
 mod real_data;
 mod sparse;
 mod support;

@@ -5,7 +5,7 @@ use super::ground::Stage;
 use super::{Arguments, MeanToAudit};
 use crate::failure::Failure;
 use crate::means::{MeanMethod, Means};
-use crate::model::{Estimates, Family, Method, Model};
+use crate::model::{Estimates, Family, Model, Wishes};
 use crate::table::Known;
 use dpglm::audit::{Estimand, Estimator, Table};
 use dpglm::central::Privacy;
@@ -39,18 +39,13 @@ impl Subject {
         if let Some(command) = &arguments.command {
             return Ok(Self::External { command: command.clone(), family: one_predictor });
         }
-        let method = arguments.method.unwrap_or(Method::default_for(arguments.sparse.sparsity));
-        let mut model = Model {
-            family,
-            method,
-            domain,
-            intercept: known.intercept(),
+        let wishes = Wishes {
+            family: Some(family),
+            method: arguments.method,
             ridge: arguments.ridge,
-            ridges: None,
-            radius: None,
-            level: None,
-            sparse: arguments.sparse.options(known)?,
+            ..arguments.sparse.wishes()
         };
+        let mut model = wishes.model(known)?;
         model.validate()?;
         model.sparse.public_features = arguments.sparse.public_features(&arguments.columns, known)?;
         Ok(Self::Model(Box::new(model)))
@@ -105,7 +100,8 @@ impl Subject {
             Self::Model(model) => {
                 let ready = model.prepare(columns, rows, privacy)?;
                 Box::new(move |table: &Table, rng: &mut RandomSource| {
-                    let estimates = ready.fit(model, &table.dataset()?, rng).map_err(in_words)?;
+                    let estimates =
+                        ready.fit(model, &table.dataset()?, rng, &mut |_, _| ()).map_err(in_words)?;
                     Ok(spread_out(estimates, columns))
                 })
             }
@@ -147,6 +143,6 @@ fn spread_out(estimates: Estimates, columns: usize) -> Vec<f64> {
 }
 
 /// The library runs the method and passes its failure on.
-fn in_words(failure: Failure) -> dpglm::Error {
+fn in_words(failure: dpglm_io::assembly::Failure) -> dpglm::Error {
     dpglm::Error::Conflict(failure.to_string())
 }

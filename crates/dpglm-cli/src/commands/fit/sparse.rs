@@ -2,11 +2,9 @@
 
 use crate::failure::Failure;
 use crate::flags;
-use crate::model::{Method, PublicFeatures, Sparse};
+use crate::model::{PublicFeatures, Wishes};
 use crate::table::{Columns, Known};
 use clap::Args;
-use dpglm_io::Schema;
-use dpglm_io::schema::Missing;
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -34,17 +32,15 @@ pub struct SparseArguments {
 
 impl SparseArguments {
     /// All but the public features, which are read once everything else is known to fit together.
-    pub fn options(&self, known: &Known) -> Result<Sparse, Failure> {
-        Ok(Sparse {
+    pub fn wishes(&self) -> Wishes {
+        Wishes {
             sparsity: self.sparsity,
-            largest: None,
             row_norm: self.row_norm,
             l1_radius: self.l1_radius,
             has_public_features: self.public_features.is_some(),
-            public_features: None,
             accepted: self.accept.clone(),
-            entry: known.largest_entry()?,
-        })
+            ..Wishes::default()
+        }
     }
 
     pub fn public_features(
@@ -57,24 +53,4 @@ impl SparseArguments {
         let names = table.columns.iter().map(|c| c.name.clone()).collect();
         Ok(Some(PublicFeatures { design: table.design, names }))
     }
-}
-
-/// Refuses a schema that declares what a method does not take. The library refuses such data as well.
-pub fn require_plain(method: Method, schema: &Schema) -> Result<(), Failure> {
-    if method.takes_a_whole_model() {
-        return Ok(());
-    }
-    let (what, way_out) = if let Some(unit) = schema.unit() {
-        (format!("the unit `{unit}`"), "use --method select-refine")
-    } else if let Some(exposure) = schema.exposure() {
-        (format!("the exposure `{exposure}`"), "use --method select-refine")
-    } else if method == Method::Iht && schema.missing() == Missing::Drop {
-        ("missing = \"drop\"".to_owned(), "write missing = \"fill\"")
-    } else {
-        return Ok(());
-    };
-    Err(Failure::Usage(format!(
-        "--method {} takes one row a person, of weight 1, and no exposures, but the schema declares {what}: {way_out}",
-        method.name()
-    )))
 }

@@ -1,10 +1,11 @@
 //! How a model is fitted: the methods by name, and what each of them takes.
 
-use clap::ValueEnum;
+use super::render;
 use serde::{Deserialize, Serialize};
 
 /// How a model is fitted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// Noisy gradient steps: for every family
@@ -38,9 +39,11 @@ pub enum Method {
 /// Whether a method is told how many coefficients differ from zero.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TakesSparsity {
+    /// It fits every column.
     Never,
     /// The largest coefficients are kept, which costs nothing: the others were released too.
     Afterwards,
+    /// It chooses the columns.
     Always,
 }
 
@@ -50,9 +53,9 @@ impl Method {
         if sparsity.is_some() { Method::SelectRefine } else { Method::Gradient }
     }
 
-    /// Its name on the command line.
+    /// Its name on the command line and in Python.
     pub fn name(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().into())
+        render::name(&self)
     }
 
     /// False for the references, which promise nothing.
@@ -60,6 +63,7 @@ impl Method {
         !matches!(self, Method::Reference | Method::Iht)
     }
 
+    /// Whether it is told how many coefficients differ from zero.
     pub fn takes_sparsity(self) -> TakesSparsity {
         match self {
             Method::Gradient | Method::Statistics | Method::Reference => TakesSparsity::Never,
@@ -84,6 +88,7 @@ impl Method {
         matches!(self, Method::Gradient | Method::SelectRefine)
     }
 
+    /// Whether it takes a penalty.
     pub fn takes_ridge(self) -> bool {
         matches!(
             self,

@@ -1,12 +1,13 @@
 //! What was fitted, and the same in the user's own units.
 
 use super::{Family, INTERCEPT, Model};
+use crate::UserUnits;
 use dpglm::central::{Fit, MultinomialFit, SparseFit, SparseMultinomialFit};
 use dpglm::privacy::Certificate;
-use dpglm_io::UserUnits;
 
 /// What was fitted, in stored units: one block of coefficients, or one a class after the first.
 pub struct Estimates {
+    /// One block for each linear predictor.
     pub blocks: Vec<Vec<f64>>,
     /// The fitted columns of the design, ascending, the constant one included; all of them if `None`.
     pub support: Option<Vec<usize>>,
@@ -14,12 +15,15 @@ pub struct Estimates {
     pub spread: Option<(Vec<f64>, f64)>,
     /// The penalty, where it was chosen privately.
     pub ridge: Option<f64>,
+    /// What left, and what it cost.
     pub certificate: Certificate,
 }
 
 /// One coefficient in the user's units.
 pub struct Coefficient {
+    /// Its column, or that of a class.
     pub name: String,
+    /// Its value.
     pub estimate: f64,
     /// Standard error and interval.
     pub spread: Option<(f64, [f64; 2])>,
@@ -91,6 +95,7 @@ impl Estimates {
         let sizes = slopes.map(|(b, name)| (name.as_str(), b.abs()));
         sizes.max_by(|a, b| a.1.total_cmp(&b.1))
     }
+
     /// The coefficients of the user's columns. `log_unit` is the logarithm of the unit in which exposures were measured: it
     /// moves from the intercept to the exposures.
     pub fn in_user_units(

@@ -2,8 +2,7 @@
 
 use super::estimates::Estimates;
 use super::method::{Method, TakesSparsity};
-use super::{Family, Model};
-use crate::failure::Failure;
+use super::{Failure, Family, Model};
 use dpglm::central::transfer::SAME_SUPPORT;
 use dpglm::central::{
     DpIht, Fit, Iht, NoisyIht, Prepared, Privacy, SelectRefine, Selection, SparseMultinomial, Transfer,
@@ -16,6 +15,7 @@ use dpglm::tuning::TunedSparsity;
 
 /// What sparse methods need beside the model, all of it public.
 pub struct Sparse {
+    /// The number of coefficients that may differ from zero.
     pub sparsity: Option<usize>,
     /// The largest sparsity to choose one up to privately.
     pub largest: Option<usize>,
@@ -23,6 +23,7 @@ pub struct Sparse {
     pub row_norm: Option<f64>,
     /// The largest l1 norm of the coefficients.
     pub l1_radius: Option<f64>,
+    /// Whether public rows were given.
     pub has_public_features: bool,
     /// Read when everything else is known to fit together.
     pub public_features: Option<PublicFeatures>,
@@ -34,7 +35,9 @@ pub struct Sparse {
 
 /// Rows that a teacher answers on.
 pub struct PublicFeatures {
+    /// The rows, as the private ones are stored.
     pub design: Design,
+    /// Their columns.
     pub names: Vec<String>,
 }
 
@@ -53,6 +56,7 @@ enum Estimator {
 }
 
 /// A sparse model with its noise calibrated.
+#[expect(missing_docs, reason = "each is called by its estimator")]
 pub enum ReadySparse {
     SelectRefine(Prepared<SelectRefine>),
     Tuned(Prepared<TunedSparsity>),
@@ -269,6 +273,7 @@ impl Sparse {
 }
 
 impl ReadySparse {
+    /// What a fit will release.
     pub fn events(&self) -> Result<Vec<Event>, Failure> {
         Ok(match self {
             Self::SelectRefine(prepared) => prepared.events()?,
@@ -292,6 +297,7 @@ impl ReadySparse {
         }
     }
 
+    /// Fits the model.
     pub fn fit(
         &self,
         model: &Model,

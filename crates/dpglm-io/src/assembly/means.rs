@@ -1,18 +1,18 @@
 //! Which means a command takes, and by which method.
 
-use crate::failure::Failure;
-use crate::table::Known;
-use clap::ValueEnum;
+use super::failure::Failure;
+use super::known::Known;
+use crate::EncodedColumn;
 use dpglm::central::{MeanFit, Prepared, Privacy, PrivateMean, SparseMean};
 use dpglm::comparators::KarwaVadhan;
 use dpglm::data::Design;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Event;
-use dpglm_io::EncodedColumn;
 use serde::{Deserialize, Serialize};
 
 /// How means are taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum MeanMethod {
     /// A coarse private look, then a tight clip
@@ -23,8 +23,11 @@ pub enum MeanMethod {
 
 /// The means to take, all of it public.
 pub struct Means {
+    /// How they are taken.
     pub method: MeanMethod,
+    /// The level of confidence intervals.
     pub level: Option<f64>,
+    /// The number of means that may differ from zero.
     pub sparsity: Option<usize>,
     /// Bounds on the columns' standard deviations, in the user's units.
     pub deviations: Option<(f64, f64)>,
@@ -32,8 +35,11 @@ pub struct Means {
 
 /// The estimator for given columns.
 pub enum Estimator {
+    /// Of every column.
     Dense(PrivateMean),
+    /// Of columns that are chosen privately.
     Sparse(SparseMean),
+    /// Of every column, by histograms.
     KarwaVadhan(KarwaVadhan),
 }
 
@@ -121,8 +127,11 @@ fn require_zero_within(what: &str, low: f64, high: f64) -> Result<(), Failure> {
 
 /// The estimator with its noise calibrated.
 pub enum ReadyMeans {
+    /// Of every column.
     Dense(Prepared<PrivateMean>),
+    /// Of columns that are chosen privately.
     Sparse(Prepared<SparseMean>),
+    /// Of every column, by histograms.
     KarwaVadhan(Prepared<KarwaVadhan>),
 }
 

@@ -3,25 +3,27 @@
 mod estimates;
 mod method;
 mod sparse;
+mod wishes;
 
-use crate::failure::Failure;
-use crate::progress::Progress;
-use clap::ValueEnum;
+use super::failure::Failure;
+use super::render;
+use crate::Domain;
 use dpglm::central::{Glm, LinearStatistics, Multinomial, Prepared, Privacy, reference};
 use dpglm::data::Dataset;
 use dpglm::families::Family as OnePredictor;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::{Event, Part};
 use dpglm::tuning::TunedRidge;
-use dpglm_io::Domain;
 use serde::{Deserialize, Serialize};
 
 pub use estimates::{Coefficient, Estimates, coefficient_of_class};
-pub use method::Method;
+pub use method::{Method, TakesSparsity};
 pub use sparse::{PublicFeatures, ReadySparse, Sparse};
+pub use wishes::{Facts, Wishes};
 
 /// What kind of response a model explains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
     /// A real response: linear regression
@@ -36,25 +38,39 @@ pub enum Family {
 
 /// A model, all of it public.
 pub struct Model {
+    /// What kind of response it explains.
     pub family: Family,
+    /// How it is fitted.
     pub method: Method,
+    /// The values its target can take.
     pub domain: Domain,
+    /// Whether it has an intercept.
     pub intercept: bool,
+    /// The penalty on the squared l2 norm of the coefficients, for columns scaled to [-1, 1].
     pub ridge: Option<f64>,
     /// Penalties to choose one from privately.
     pub ridges: Option<Vec<f64>>,
+    /// The largest l2 norm of the coefficients.
     pub radius: Option<f64>,
+    /// The level of confidence intervals.
     pub level: Option<f64>,
+    /// What sparse methods need beside.
     pub sparse: Sparse,
 }
 
 /// A model with its noise calibrated.
 pub enum Ready {
+    /// Noisy gradient steps.
     Glm(Prepared<Glm>),
+    /// The same with a penalty that is chosen privately.
     TunedRidge(Prepared<TunedRidge>),
+    /// Noisy sums of squares and products.
     Statistics(Prepared<LinearStatistics>),
+    /// Softmax regression.
     Multinomial(Prepared<Multinomial>),
+    /// One of the sparse methods, or of other authors'.
     Sparse(ReadySparse),
+    /// The exact optimum.
     Reference,
 }
 
@@ -72,9 +88,9 @@ impl Family {
         }
     }
 
-    /// Its name on the command line.
+    /// Its name on the command line and in Python.
     pub fn name(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().into())
+        render::name(&self)
     }
 
     /// The same as a family with one linear predictor; a multinomial one has several.
@@ -247,10 +263,14 @@ impl Ready {
         })
     }
 
-    /// Fits the model.
-    pub fn fit(&self, model: &Model, data: &Dataset, rng: &mut RandomSource) -> Result<Estimates, Failure> {
-        let mut bar = Progress::new();
-        let progress = &mut |done, of| bar.step(done, of);
+    /// Fits the model. `progress` is called with the steps that are over and their number, which is public.
+    pub fn fit(
+        &self,
+        model: &Model,
+        data: &Dataset,
+        rng: &mut RandomSource,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Estimates, Failure> {
         Ok(match self {
             Ready::Glm(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
             Ready::TunedRidge(prepared) => {

@@ -1,13 +1,13 @@
 //! From an encoded table to the data set that a model is fitted to.
 
-use crate::failure::Failure;
-use crate::model::Model;
+use super::failure::Failure;
+use super::model::Model;
+use crate::schema::Kind;
+use crate::{Encoded, Schema};
 use dpglm::data::Dataset;
-use dpglm_io::schema::Kind;
-use dpglm_io::{Encoded, Schema};
 
 /// The data set a model is fitted to, and the logarithm of the unit in which its exposures are measured.
-pub fn dataset(table: Encoded, schema: &Schema, model: &Model) -> Result<(Dataset, f64), Failure> {
+pub(super) fn dataset(table: Encoded, schema: &Schema, model: &Model) -> Result<(Dataset, f64), Failure> {
     let mut data = Dataset::new(table.design, table.response)?;
     if let Some(weights) = table.weights {
         data = data.with_weights(weights)?;

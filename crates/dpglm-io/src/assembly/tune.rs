@@ -1,6 +1,6 @@
 //! What `--tune` asks for: parameters that are chosen privately, from the same budget.
 
-use crate::failure::Failure;
+use super::failure::Failure;
 
 /// The largest sparsity that is tried where the user names none.
 const LARGEST: usize = 40;

@@ -1,0 +1,37 @@
+//! From a table, a model and a budget to an artefact.
+//!
+//! The command and the Python package fit the same models to the same tables and leave the same artefacts behind. What
+//! they share is here: what fits together and what is refused, in which words, how noise is calibrated, and what an
+//! artefact holds. What differs is where a table comes from and how results are shown.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`failure`] | why there is no result |
+//! | [`known`] | what is publicly known of a table: a schema, or one pair of bounds |
+//! | [`model`], [`tune`] | which model is fitted, by which method, and what is chosen privately |
+//! | [`means`] | which means are taken |
+//! | [`budget`] | the privacy granted: no number has a default |
+//! | [`fit`] | from an encoded table to the artefact of a fit or of means |
+//! | [`document`] | the artefacts: self-describing JSON |
+//! | [`predict`] | what a fitted model says about other rows |
+//! | [`planned`] | what a dry run promises |
+//! | [`notes`] | what is said beside a result |
+//! | [`render`] | numbers and tables for people |
+
+pub mod budget;
+mod data;
+pub mod document;
+pub mod failure;
+pub mod fit;
+pub mod known;
+pub mod means;
+pub mod model;
+pub mod notes;
+pub mod planned;
+pub mod predict;
+pub mod render;
+mod table;
+pub mod tune;
+
+pub use failure::Failure;
+pub use known::Known;

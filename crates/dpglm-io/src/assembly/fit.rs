@@ -1,0 +1,146 @@
+//! From an encoded table to the artefact of a fit or of means.
+
+use super::document::{FIT, FitDocument, MEAN, MeanDocument, Named, TargetDocument};
+use super::failure::Failure;
+use super::means::{MeanMethod, Means};
+use super::model::{Coefficient, Method, Model};
+use super::{budget, data, notes};
+use crate::{Encoded, Schema};
+use dpglm::central::Privacy;
+use dpglm::data::{Dataset, Design};
+use dpglm::noise::RandomSource;
+use std::path::Path;
+
+/// A table that is ready to be fitted, and what is known of it beside.
+pub struct Prepared {
+    data: Dataset,
+    schema: Schema,
+    names: Vec<String>,
+    units: crate::UserUnits,
+    target: TargetDocument,
+    /// The logarithm of the unit in which exposures are measured.
+    log_unit: f64,
+}
+
+/// Refuses a table that the model cannot be fitted to. `from` is named in messages only.
+pub fn prepare(model: &Model, table: Encoded, schema: Schema, from: &Path) -> Result<Prepared, Failure> {
+    let names: Vec<String> = table.columns.iter().map(|c| c.name.clone()).collect();
+    let units = table.user_units();
+    let Some(target) = table.target.as_ref().map(TargetDocument::from) else {
+        return Err(Failure::Failed(format!("{}: there is no target to explain", from.display())));
+    };
+    model.sparse.require_same_columns(&names)?;
+    let (data, log_unit) = data::dataset(table, &schema, model)?;
+    let n = data.units();
+    if n < 2 {
+        let what = schema.unit().map_or_else(|| "row".to_owned(), |unit| format!("unit in column `{unit}`"));
+        return Err(Failure::Failed(format!(
+            "{}: only {n} {what} (n = {n}): a fit needs at least 2, and a useful private one hundreds",
+            from.display()
+        )));
+    }
+    Ok(Prepared { data, schema, names, units, target, log_unit })
+}
+
+impl Prepared {
+    /// Fits the model and gives the artefact, whose every number is public or paid for. `say` is told what the user should
+    /// know beside, `progress` the steps that are over and their number.
+    pub fn fit(
+        self,
+        model: &Model,
+        privacy: Privacy,
+        rng: &mut RandomSource,
+        say: &mut dyn FnMut(&str),
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<FitDocument, Failure> {
+        let n = self.data.units();
+        let before = [
+            budget::warning_of_large_delta(privacy, n),
+            notes::of_few_rows(model.sparse.sparsity, n),
+            notes::of_the_route(model, self.names.len()),
+        ];
+        before.iter().flatten().for_each(|note| say(note));
+        let ready = model.prepare(self.data.design().columns(), n, privacy)?;
+        let estimates = ready.fit(model, &self.data, rng, progress)?;
+        if model.method == Method::Reference
+            && let Some(note) = notes::of_separation(model, &estimates, &self.names)
+        {
+            say(&note);
+        }
+        let coefficients = estimates.in_user_units(model, &self.names, &self.units, self.log_unit);
+        if coefficients.iter().any(|c| !c.estimate.is_finite()) {
+            return Err(Failure::Failed(
+                "a coefficient left the range of double precision: declare bounds that values can really take"
+                    .into(),
+            ));
+        }
+        let named = Named::new(&coefficients)?;
+        Ok(FitDocument {
+            schema: FIT.into(),
+            family: model.family,
+            method: model.method,
+            n,
+            unit: self.schema.unit().map(str::to_owned),
+            target: self.target,
+            support: estimates.chosen(model.intercept, &self.names),
+            columns: self.names,
+            intercept: model.intercept,
+            ridge: estimates.ridge.or(model.ridge),
+            radius: model.radius,
+            sparsity: model.sparse.sparsity,
+            row_norm: model.sparse.row_norm,
+            l1_radius: model.sparse.l1_radius,
+            coefficients: named.estimates,
+            standard_errors: named.standard_errors,
+            level: model.level,
+            intervals: named.intervals,
+            certificate: estimates.certificate,
+            encoding: self.schema,
+        })
+    }
+}
+
+/// Takes the means of a table's columns and gives the artefact.
+pub fn take_means(
+    means: &Means,
+    table: &Encoded,
+    privacy: Privacy,
+    rng: &mut RandomSource,
+    say: &mut dyn FnMut(&str),
+) -> Result<MeanDocument, Failure> {
+    let n = table.rows();
+    let before = [budget::warning_of_large_delta(privacy, n), notes::of_few_rows(means.sparsity, n)];
+    before.iter().flatten().for_each(|note| say(note));
+    let design: &Design = &table.design;
+    let (fit, support) = means.estimator(&table.columns)?.fit(design, privacy, rng)?;
+    let places = support.clone().unwrap_or_else(|| (0..table.columns.len()).collect());
+    // Back from stored to the user's units.
+    let estimates: Vec<Coefficient> = places
+        .iter()
+        .enumerate()
+        .map(|(j, &place)| {
+            let column = &table.columns[place];
+            let (center, unit) = (column.scaling.center, column.scaling.half_width);
+            let user = |stored: f64| center + unit * stored;
+            let spread = fit.intervals.as_ref().and_then(|all| {
+                let interval = all.get(j)?;
+                Some((unit * interval.standard_error, [user(interval.low), user(interval.high)]))
+            });
+            Coefficient { name: column.name.clone(), estimate: user(fit.means[j]), spread }
+        })
+        .collect();
+    let named = Named::new(&estimates)?;
+    Ok(MeanDocument {
+        schema: MEAN.into(),
+        n,
+        columns: table.columns.iter().map(|column| column.name.clone()).collect(),
+        method: (means.method != MeanMethod::Localise).then_some(means.method),
+        sparsity: means.sparsity,
+        support: support.map(|_| estimates.iter().map(|mean| mean.name.clone()).collect()),
+        means: named.estimates,
+        standard_errors: named.standard_errors,
+        level: means.level,
+        intervals: named.intervals,
+        certificate: fit.certificate,
+    })
+}

@@ -1,0 +1,119 @@
+//! What a user asks for, before it is known to fit together.
+
+use super::{Family, Method, Model, Sparse};
+use crate::assembly::failure::Failure;
+use crate::assembly::known::Known;
+use crate::assembly::tune::Tune;
+use crate::schema::Missing;
+use crate::{Domain, Schema};
+
+/// What a user asks for; what is left out follows from what is publicly known.
+#[derive(Default)]
+pub struct Wishes {
+    /// What kind of response it is; by default the kind that goes with the target.
+    pub family: Option<Family>,
+    /// How to fit it; by default gradient steps, for few coefficients after a choice of columns.
+    pub method: Option<Method>,
+    /// The penalty.
+    pub ridge: Option<f64>,
+    /// The largest l2 norm of the coefficients.
+    pub radius: Option<f64>,
+    /// The level of intervals.
+    pub level: Option<f64>,
+    /// What is chosen privately.
+    pub tune: Tune,
+    /// The number of coefficients that may differ from zero.
+    pub sparsity: Option<usize>,
+    /// The largest l2 norm of a row.
+    pub row_norm: Option<f64>,
+    /// The largest l1 norm of the coefficients.
+    pub l1_radius: Option<f64>,
+    /// Whether public rows are given.
+    pub has_public_features: bool,
+    /// The assumption that was accepted by name.
+    pub accepted: Option<String>,
+}
+
+/// What a model must know of its table.
+pub struct Facts {
+    /// The values the target can take.
+    pub domain: Domain,
+    /// Whether the model has an intercept.
+    pub intercept: bool,
+    /// The largest size of a stored feature that the declared bounds allow.
+    pub entry: f64,
+}
+
+impl Wishes {
+    /// The model for a table of which this is known. It is still to be validated.
+    pub fn model(self, known: &Known) -> Result<Model, Failure> {
+        let Some(domain) = known.domain()? else {
+            return Err(Failure::Usage(
+                "the schema names no target: write target = \"...\" in it, or give --target COLUMN".into(),
+            ));
+        };
+        let facts = Facts { domain, intercept: known.intercept(), entry: known.largest_entry()? };
+        match known {
+            Known::Schema(schema) => self.model_of(facts, Some(schema)),
+            Known::Wide(_) => self.model_of(facts, None),
+        }
+    }
+
+    /// The same from facts, and the schema of the features if there is one.
+    pub fn model_of(self, facts: Facts, schema: Option<&Schema>) -> Result<Model, Failure> {
+        let family = self.family.unwrap_or_else(|| Family::of(&facts.domain));
+        if let Some(exposure) = schema.and_then(Schema::exposure)
+            && family != Family::Poisson
+        {
+            return Err(Failure::Usage(format!(
+                "the exposure `{exposure}` goes with --family poisson, not with {}: change the family, or the schema",
+                family.name()
+            )));
+        }
+        self.tune.validate(self.sparsity.is_some(), self.ridge.is_some())?;
+        let method = self.method.unwrap_or(Method::default_for(self.sparsity.or(self.tune.sparsity)));
+        if let Some(schema) = schema {
+            require_plain(method, schema)?;
+        }
+        Ok(Model {
+            family,
+            method,
+            domain: facts.domain,
+            intercept: facts.intercept,
+            ridge: self.ridge,
+            ridges: self.tune.ridge,
+            radius: self.radius,
+            level: self.level,
+            sparse: Sparse {
+                sparsity: self.sparsity,
+                largest: self.tune.sparsity,
+                row_norm: self.row_norm,
+                l1_radius: self.l1_radius,
+                has_public_features: self.has_public_features,
+                public_features: None,
+                accepted: self.accepted,
+                entry: facts.entry,
+            },
+        })
+    }
+}
+
+/// Refuses a schema that declares what a method does not take. The library refuses such data as well.
+fn require_plain(method: Method, schema: &Schema) -> Result<(), Failure> {
+    if method.takes_a_whole_model() {
+        return Ok(());
+    }
+    let (what, way_out) = if let Some(unit) = schema.unit() {
+        (format!("the unit `{unit}`"), "use --method select-refine")
+    } else if let Some(exposure) = schema.exposure() {
+        (format!("the exposure `{exposure}`"), "use --method select-refine")
+    } else if method == Method::Iht && schema.missing() == Missing::Drop {
+        ("missing = \"drop\"".to_owned(), "write missing = \"fill\"")
+    } else {
+        return Ok(());
+    };
+    Err(Failure::Usage(format!(
+        "--method {} takes one row a person, of weight 1, and no exposures, but the schema declares {what}: {way_out}",
+        method.name()
+    )))
+}

@@ -1,0 +1,41 @@
+//! What a dry run promises: the planned releases and what they would cost.
+
+use super::failure::Failure;
+use dpglm::central::Privacy;
+use dpglm::privacy::{Adjacency, Certificate, Event, Part};
+use serde::Serialize;
+
+/// The plan as JSON.
+#[derive(Serialize)]
+pub struct PlanDocument<'a> {
+    schema: &'static str,
+    certificate: &'a Certificate,
+}
+
+impl<'a> PlanDocument<'a> {
+    /// The document of a planned certificate.
+    pub fn new(certificate: &'a Certificate) -> Self {
+        Self { schema: "dpglm.plan/1", certificate }
+    }
+}
+
+/// The certificate that the planned events would carry, with sensitivities in units of their own; it may rest on an
+/// assumption.
+pub fn certificate(
+    events: Vec<Event>,
+    parts: Vec<Part>,
+    adjacency: Adjacency,
+    assumption: Option<&str>,
+    privacy: Privacy,
+) -> Result<Certificate, Failure> {
+    Ok(match privacy {
+        Privacy::Budget(budget) if !events.is_empty() => {
+            let certificate = Certificate::certified_in_parts(adjacency, events, parts, budget.delta())?;
+            match assumption {
+                Some(assumption) => certificate.assuming(assumption),
+                None => certificate,
+            }
+        }
+        _ => Certificate::without_promise(adjacency, events, "no noise would be added"),
+    })
+}
