@@ -1,0 +1,81 @@
+//! Artefacts as what is shown and predicted.
+
+use super::table::Table;
+use super::words::exception;
+use dpglm_io::assembly::Failure;
+use dpglm_io::assembly::document::{Artefact as Document, parse};
+use dpglm_io::assembly::predict::{linear_predictors, predict};
+use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+
+/// An artefact that was read and whose certificate was checked.
+#[pyclass(frozen)]
+pub struct Artefact(Document);
+
+#[pymethods]
+impl Artefact {
+    /// Reads an artefact's JSON and computes its certificate's claim again from the events it lists.
+    #[new]
+    fn new(json: &str) -> PyResult<Self> {
+        parse(json).map(Self).map_err(|what| exception(Failure::Failed(what)))
+    }
+
+    /// The whole artefact as JSON, as the command line writes it.
+    fn json(&self) -> PyResult<String> {
+        self.0.json().map_err(exception)
+    }
+
+    /// The heading and the table of estimates.
+    fn table(&self) -> String {
+        self.0.table()
+    }
+
+    /// The certificate as JSON.
+    fn certificate(&self) -> String {
+        self.0.certificate().to_json()
+    }
+
+    /// For each linear predictor the intercept, if there is one, and the slopes of all columns.
+    fn blocks(&self) -> PyResult<Vec<(Option<f64>, Vec<f64>)>> {
+        let blocks = self.fit()?.blocks().map_err(|what| exception(Failure::Failed(what)))?;
+        Ok(blocks.into_iter().map(|block| (block.intercept, block.slopes)).collect())
+    }
+
+    /// The mean response of every row, or the probability of each level.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        table: &Bound<'py, Table>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (fit, table) = (self.fit()?, table.get());
+        if table.names() != fit.columns {
+            return Err(exception(Failure::Failed(
+                "X: its columns are not those of the model: give the columns that it was fitted to".into(),
+            )));
+        }
+        let blocks = fit.blocks().map_err(|what| exception(Failure::Failed(what)))?;
+        let predicted = py.detach(|| {
+            table.with(|encoded| {
+                let predictors = linear_predictors(encoded, &blocks, &fit.encoding);
+                Ok(predict(fit, &predictors, encoded.exposure.as_deref()))
+            })
+        });
+        let predicted = predicted.map_err(exception)?;
+        let (rows, columns) = (predicted.rows.len(), predicted.columns.len());
+        let numbers: Vec<f64> = predicted.rows.into_iter().flatten().collect();
+        numbers.into_pyarray(py).reshape([rows, columns])
+    }
+
+    fn __repr__(&self) -> String {
+        self.0.table()
+    }
+}
+
+impl Artefact {
+    fn fit(&self) -> PyResult<&dpglm_io::assembly::document::FitDocument> {
+        match &self.0 {
+            Document::Fit(fit) => Ok(fit),
+            Document::Mean(_) => Err(exception(Failure::Failed("means predict nothing: fit a model".into()))),
+        }
+    }
+}

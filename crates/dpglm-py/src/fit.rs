@@ -1,0 +1,236 @@
+//! What a user asks for as a model, and its artefact as JSON.
+
+use super::running;
+use super::table::{Table, schema};
+use super::words::{as_in_python, exception};
+use dpglm::central::Privacy;
+use dpglm::noise::RandomSource;
+use dpglm::privacy::Adjacency;
+use dpglm_io::assembly::means::{MeanMethod, Means};
+use dpglm_io::assembly::model::{Facts, Method, Model, PublicFeatures, Wishes};
+use dpglm_io::assembly::{Failure, Known, budget, fit as assembly, planned, render, tune};
+use dpglm_io::{Domain, EncodedColumn, Scaling, Wide};
+use pyo3::prelude::*;
+use std::path::Path;
+
+/// What is asked of a model.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Asked {
+    epsilon: Option<f64>,
+    delta: Option<f64>,
+    insecure_seed: Option<u64>,
+    family: Option<String>,
+    method: Option<String>,
+    ridge: Option<f64>,
+    radius: Option<f64>,
+    intervals: Option<f64>,
+    tune: Option<String>,
+    sparsity: Option<usize>,
+    row_norm: Option<f64>,
+    l1_radius: Option<f64>,
+    accept: Option<String>,
+    /// Whether all features have the same bounds, as without a schema.
+    uniform: bool,
+}
+
+/// What is asked of means.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct AskedMeans {
+    epsilon: Option<f64>,
+    delta: Option<f64>,
+    insecure_seed: Option<u64>,
+    method: Option<String>,
+    intervals: Option<f64>,
+    sparsity: Option<usize>,
+    deviations: Option<(f64, f64)>,
+    /// The bounds of all features, where they are the same.
+    uniform: Option<(f64, f64)>,
+}
+
+/// Refuses a budget that cannot be granted, before anything else is looked at.
+#[pyfunction]
+#[pyo3(signature = (epsilon, delta))]
+pub fn check_budget(epsilon: Option<f64>, delta: Option<f64>) -> PyResult<()> {
+    granted(epsilon, delta).map(drop).map_err(exception)
+}
+
+fn granted(epsilon: Option<f64>, delta: Option<f64>) -> Result<Privacy, Failure> {
+    // Each number is checked by itself first, as flags are.
+    let epsilon = epsilon.map(budget::epsilon).transpose()?;
+    let delta = delta.map(budget::delta).transpose()?;
+    budget::privacy(epsilon, delta)
+}
+
+fn source(seed: Option<u64>) -> Result<RandomSource, Failure> {
+    Ok(match seed {
+        Some(seed) => RandomSource::insecure_seeded(seed),
+        None => RandomSource::from_os()?,
+    })
+}
+
+impl Asked {
+    pub fn privacy(&self, method: Method) -> Result<Privacy, Failure> {
+        if method.is_private() { granted(self.epsilon, self.delta) } else { Ok(Privacy::None) }
+    }
+
+    pub fn delta(&self) -> Option<f64> {
+        self.delta
+    }
+
+    pub fn granted(&self) -> Result<Privacy, Failure> {
+        granted(self.epsilon, self.delta)
+    }
+
+    pub fn source(&self) -> Result<RandomSource, Failure> {
+        source(self.insecure_seed)
+    }
+
+    /// The model for these features and this target.
+    pub fn model(
+        &self,
+        domain: Domain,
+        columns: &[EncodedColumn],
+        schema: &dpglm_io::Schema,
+        public: Option<&Table>,
+    ) -> Result<Model, Failure> {
+        let size = |c: &EncodedColumn| c.scaling.lower.abs().max(c.scaling.upper.abs());
+        let entry = if self.uniform { 1.0 } else { columns.iter().map(size).fold(0.0, f64::max) };
+        let wishes = Wishes {
+            family: self.family.as_deref().map(|name| render::named("family", name)).transpose()?,
+            method: self.method.as_deref().map(|name| render::named("method", name)).transpose()?,
+            ridge: self.ridge,
+            radius: self.radius,
+            level: self.intervals,
+            tune: self
+                .tune
+                .as_deref()
+                .map(tune::parse)
+                .transpose()
+                .map_err(Failure::Usage)?
+                .unwrap_or_default(),
+            sparsity: self.sparsity,
+            row_norm: self.row_norm,
+            l1_radius: self.l1_radius,
+            has_public_features: public.is_some(),
+            accepted: self.accept.clone(),
+        };
+        let facts = Facts { domain, intercept: schema.intercept(), entry };
+        let mut model = wishes.model_of(facts, (!self.uniform).then_some(schema))?;
+        model.validate()?;
+        if let Some(table) = public {
+            let design = table.take()?.design;
+            model.sparse.public_features = Some(PublicFeatures { design, names: table.names() });
+        }
+        Ok(model)
+    }
+}
+
+/// Fits a model to a table with its response. Gives the artefact's JSON and what is to be said beside it.
+#[pyfunction]
+#[pyo3(signature = (table, asked, public=None, progress=None))]
+pub fn fit(
+    py: Python<'_>,
+    table: &Bound<'_, Table>,
+    asked: Asked,
+    public: Option<&Bound<'_, Table>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(String, Vec<String>)> {
+    let (table, public) = (table.get(), public.map(Bound::get));
+    let Some(target) = table.target.clone() else {
+        return Err(exception(Failure::Usage("there is no target to explain: give y".into())));
+    };
+    let model = asked.model(target.domain, &table.columns, &table.schema, public).map_err(exception)?;
+    let privacy = asked.privacy(model.method).map_err(exception)?;
+    let mut rng = match model.method.is_private() {
+        true => asked.source().map_err(exception)?,
+        // No noise is drawn.
+        false => RandomSource::insecure_seeded(0),
+    };
+    let encoded = table.take();
+    let prepared = py
+        .detach(|| assembly::prepare(&model, encoded?, table.schema.clone(), Path::new(&table.from)))
+        .map_err(exception)?;
+    running::run(py, progress.as_ref(), move |progress| {
+        let mut said = Vec::new();
+        let say = &mut |note: &str| said.push(as_in_python(note));
+        let document = prepared.fit(&model, privacy, &mut rng, say, progress)?;
+        Ok((render::json(&document)?, said))
+    })
+}
+
+/// Takes means of a table's columns. Gives the artefact's JSON and what is to be said beside it.
+#[pyfunction]
+pub fn mean(py: Python<'_>, table: &Bound<'_, Table>, asked: AskedMeans) -> PyResult<(String, Vec<String>)> {
+    let table = table.get();
+    let (means, privacy) = asked.means(&table.schema).map_err(exception)?;
+    let mut rng = source(asked.insecure_seed).map_err(exception)?;
+    let encoded = table.take().map_err(exception)?;
+    running::run(py, None, move |_| {
+        let mut said = Vec::new();
+        let say = &mut |note: &str| said.push(as_in_python(note));
+        let document = assembly::take_means(&means, &encoded, privacy, &mut rng, say)?;
+        Ok((render::json(&document)?, said))
+    })
+}
+
+impl AskedMeans {
+    pub fn means(&self, schema: &dpglm_io::Schema) -> Result<(Means, Privacy), Failure> {
+        let means = Means {
+            method: match self.method.as_deref() {
+                Some(name) => render::named("method", name)?,
+                None => MeanMethod::Localise,
+            },
+            level: self.intervals,
+            sparsity: self.sparsity,
+            deviations: self.deviations,
+        };
+        means.validate()?;
+        means.require_zero(&match self.uniform {
+            Some((low, high)) => Known::Wide(Wide::new(low, high)),
+            None => Known::Schema(schema.clone()),
+        })?;
+        Ok((means, granted(self.epsilon, self.delta)?))
+    }
+}
+
+/// The certificate, as JSON, that a fit of a table of this shape would carry. No row is needed.
+#[pyfunction]
+#[pyo3(signature = (asked, features, target, rows))]
+pub fn planned_fit(asked: Asked, features: &str, target: &str, rows: usize) -> PyResult<String> {
+    let (features, target) = (schema(features)?, schema(target)?);
+    let plan = || -> Result<String, Failure> {
+        let (columns, _) = features.encoded()?;
+        let Some(target) = target.encoded()?.1 else {
+            return Err(Failure::Usage("there is no target to explain: give y".into()));
+        };
+        let model = asked.model(target.domain, &columns, &features, None)?;
+        let privacy = asked.privacy(model.method)?;
+        let ready = model.prepare(columns.len() + usize::from(model.intercept), rows, privacy)?;
+        let adjacency = match features.unit() {
+            Some(unit) => Adjacency::ReplaceUnit(unit.to_owned()),
+            None => Adjacency::ReplaceRow,
+        };
+        let (events, parts) = (ready.events()?, ready.parts()?);
+        Ok(planned::certificate(events, parts, adjacency, model.assumption(), privacy)?.to_json())
+    };
+    plan().map_err(exception)
+}
+
+/// The same for means.
+#[pyfunction]
+pub fn planned_mean(asked: AskedMeans, features: &str, rows: usize) -> PyResult<String> {
+    let features = schema(features)?;
+    let plan = || -> Result<String, Failure> {
+        let (means, privacy) = asked.means(&features)?;
+        let count = features.encoded()?.0.len();
+        // The noise does not depend on the ranges.
+        let scaling = Scaling { lower: -1.0, ..Scaling::INDICATOR };
+        let column = |j: usize| EncodedColumn { name: format!("x{j}"), scaling, category: None };
+        let columns: Vec<EncodedColumn> = (0..count).map(column).collect();
+        let events = means.estimator(&columns)?.events(count, rows, privacy)?;
+        Ok(planned::certificate(events, Vec::new(), Adjacency::ReplaceRow, None, privacy)?.to_json())
+    };
+    plan().map_err(exception)
+}

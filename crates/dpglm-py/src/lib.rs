@@ -1,0 +1,38 @@
+//! The native module of the Python package: conversions between Python and the library, and nothing else.
+//!
+//! | module | what it converts |
+//! | --- | --- |
+//! | [`words`] | failures to exceptions, in the words of the command line |
+//! | [`running`] | a long computation to one that can be interrupted and watched |
+//! | [`table`] | arrays and columns to encoded tables |
+//! | [`fit`] | what a user asks for to a model, and its artefact to JSON |
+//! | [`artefact`] | artefacts to what is shown and predicted |
+//! | [`accounting`] | events and certificates |
+//! | [`study`], [`audit`] | plans and audits |
+//! | [`local`], [`device`] | randomizers, and the client of a collection |
+
+mod accounting;
+mod artefact;
+mod fit;
+mod local;
+mod running;
+mod table;
+mod words;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::accounting::{account, calibrate, certificate_text, curve, delta_at, verify_certificate};
+    #[pymodule_export]
+    use crate::artefact::Artefact;
+    #[pymodule_export]
+    use crate::fit::{check_budget, fit, mean, planned_fit, planned_mean};
+    #[pymodule_export]
+    use crate::local::{LabelNoise, RandomizedResponse, Randomizer, ThresholdBit};
+    #[pymodule_export]
+    use crate::table::{Table, encode_columns, encode_matrix, encode_sparse};
+    #[pymodule_export]
+    use crate::words::version;
+}

@@ -1,0 +1,244 @@
+//! Arrays and columns as encoded tables.
+
+use super::words::exception;
+use dpglm_io::assembly::Failure;
+use dpglm_io::memory::{self, Cells, Matrix, Numbers, SparseRows};
+use dpglm_io::{Encoded, EncodedColumn, Precision, ReadOptions, Schema, Target};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use std::sync::{Mutex, PoisonError};
+
+/// A table as it is stored for a fit. It holds private rows and shows its shape only.
+#[pyclass(frozen)]
+pub struct Table {
+    /// Gone once it was fitted: a fit takes the rows and does not copy them.
+    encoded: Mutex<Option<Encoded>>,
+    rows: usize,
+    pub columns: Vec<EncodedColumn>,
+    pub target: Option<Target>,
+    notes: String,
+    pub schema: Schema,
+    pub from: String,
+}
+
+impl Table {
+    fn new(encoded: Encoded, schema: Schema, from: String) -> Self {
+        Self {
+            rows: encoded.rows(),
+            columns: encoded.columns.clone(),
+            target: encoded.target.clone(),
+            notes: encoded.curator.to_string(),
+            encoded: Mutex::new(Some(encoded)),
+            schema,
+            from,
+        }
+    }
+
+    /// The rows, which are then gone from here.
+    pub fn take(&self) -> Result<Encoded, Failure> {
+        self.encoded.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or_else(gone)
+    }
+
+    /// Does something with the rows.
+    pub fn with<T>(&self, work: impl FnOnce(&Encoded) -> Result<T, Failure>) -> Result<T, Failure> {
+        work(self.encoded.lock().unwrap_or_else(PoisonError::into_inner).as_ref().ok_or_else(gone)?)
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|c| c.name.clone()).collect()
+    }
+}
+
+fn gone() -> Failure {
+    Failure::Failed("the table was fitted already: encode it again".into())
+}
+
+#[pymethods]
+impl Table {
+    /// The number of rows.
+    #[getter]
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The names of the encoded columns.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.names()
+    }
+
+    /// What the public rule changed: for the curator's eyes.
+    #[getter]
+    fn curator_notes(&self) -> String {
+        self.notes.clone()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Table({} rows, {} columns)", self.rows, self.columns.len())
+    }
+}
+
+/// How a table is read.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct How {
+    /// JSON of the schema of the features.
+    schema: String,
+    /// What messages call the table.
+    name: String,
+    strict: bool,
+    constant_column: bool,
+    needs_target: bool,
+    single: bool,
+}
+
+impl How {
+    fn schema(&self) -> PyResult<Schema> {
+        schema(&self.schema)
+    }
+
+    fn options(&self) -> ReadOptions {
+        ReadOptions {
+            precision: self.single.then_some(Precision::F32),
+            strict: self.strict,
+            constant_column: self.constant_column,
+            needs_target: self.needs_target,
+            ..ReadOptions::default()
+        }
+    }
+}
+
+/// A schema from its JSON; what is wrong with it is said in the schema's words.
+pub fn schema(json: &str) -> PyResult<Schema> {
+    serde_json::from_str(json).map_err(|error| {
+        let message = error.to_string();
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        PyValueError::new_err(super::words::as_in_python(message.strip_suffix(&place).unwrap_or(&message)))
+    })
+}
+
+/// The response beside the features: its name, its cells and JSON of its schema.
+type ResponseOf<'py> = (String, Column<'py>, String);
+
+/// One column of cells.
+#[derive(FromPyObject)]
+pub enum Column<'py> {
+    #[pyo3(transparent)]
+    F64(PyReadonlyArray1<'py, f64>),
+    #[pyo3(transparent)]
+    F32(PyReadonlyArray1<'py, f32>),
+    #[pyo3(transparent)]
+    I64(PyReadonlyArray1<'py, i64>),
+    #[pyo3(transparent)]
+    Truth(PyReadonlyArray1<'py, bool>),
+    Coded(PyReadonlyArray1<'py, i64>, Vec<String>),
+}
+
+impl Column<'_> {
+    fn cells(&self) -> PyResult<Cells<'_>> {
+        Ok(match self {
+            Self::F64(cells) => Cells::F64(cells.as_slice()?),
+            Self::F32(cells) => Cells::F32(cells.as_slice()?),
+            Self::I64(cells) => Cells::I64(cells.as_slice()?),
+            Self::Truth(cells) => Cells::Truth(cells.as_slice()?),
+            Self::Coded(codes, spellings) => Cells::Coded { codes: codes.as_slice()?, spellings },
+        })
+    }
+}
+
+/// Numbers of a matrix.
+#[derive(FromPyObject)]
+pub enum Array2<'py> {
+    #[pyo3(transparent)]
+    F64(PyReadonlyArray2<'py, f64>),
+    #[pyo3(transparent)]
+    F32(PyReadonlyArray2<'py, f32>),
+    #[pyo3(transparent)]
+    I8(PyReadonlyArray2<'py, i8>),
+}
+
+impl Array2<'_> {
+    fn matrix(&self) -> PyResult<Matrix<'_>> {
+        let (shape, c_order) = match self {
+            Self::F64(x) => (x.shape(), x.is_c_contiguous()),
+            Self::F32(x) => (x.shape(), x.is_c_contiguous()),
+            Self::I8(x) => (x.shape(), x.is_c_contiguous()),
+        };
+        let numbers = match self {
+            Self::F64(x) => Numbers::F64(x.as_slice()?),
+            Self::F32(x) => Numbers::F32(x.as_slice()?),
+            Self::I8(x) => Numbers::I8(x.as_slice()?),
+        };
+        Ok(Matrix { numbers, rows: shape[0], columns: shape[1], column_major: !c_order })
+    }
+}
+
+/// Encodes a matrix whose rows or columns are contiguous; it is read where it stands.
+#[pyfunction]
+pub fn encode_matrix(
+    py: Python<'_>,
+    how: How,
+    array: Array2<'_>,
+    names: Vec<String>,
+    response: Option<ResponseOf<'_>>,
+) -> PyResult<Table> {
+    let (schema, options, matrix) = (how.schema()?, how.options(), array.matrix()?);
+    let encoded = py.detach(|| memory::encode_matrix(&how.name, matrix, &names, &schema, &options));
+    finish(py, how.name, encoded.map_err(exception)?, schema, &options, response)
+}
+
+/// Encodes compressed sparse rows.
+#[pyfunction]
+pub fn encode_sparse(
+    py: Python<'_>,
+    how: How,
+    sparse: (PyReadonlyArray1<'_, i64>, PyReadonlyArray1<'_, u32>, Column<'_>),
+    names: Vec<String>,
+    response: Option<ResponseOf<'_>>,
+) -> PyResult<Table> {
+    let (schema, options) = (how.schema()?, how.options());
+    let (offsets, indices, values) = sparse;
+    let offsets: Option<Vec<usize>> = offsets.as_slice()?.iter().map(|&x| usize::try_from(x).ok()).collect();
+    let offsets = offsets.ok_or_else(|| PyValueError::new_err("X: a row begins before the first entry"))?;
+    let numbers = match values.cells()? {
+        Cells::F64(values) => Numbers::F64(values),
+        Cells::F32(values) => Numbers::F32(values),
+        _ => return Err(PyTypeError::new_err("the entries of sparse rows must be float64 or float32")),
+    };
+    let sparse =
+        SparseRows { offsets: &offsets, indices: indices.as_slice()?, numbers, columns: names.len() };
+    let encoded = py.detach(|| memory::encode_sparse(&how.name, sparse, &names, &schema, &options));
+    finish(py, how.name, encoded.map_err(exception)?, schema, &options, response)
+}
+
+/// Encodes named columns.
+#[pyfunction]
+pub fn encode_columns(
+    py: Python<'_>,
+    how: How,
+    columns: Vec<(String, Column<'_>)>,
+    response: Option<ResponseOf<'_>>,
+) -> PyResult<Table> {
+    let (schema, options) = (how.schema()?, how.options());
+    let cells: Vec<(String, Cells<'_>)> =
+        columns.iter().map(|(name, column)| Ok((name.clone(), column.cells()?))).collect::<PyResult<_>>()?;
+    let encoded = py.detach(|| memory::encode_columns(&how.name, &cells, &schema, &options));
+    finish(py, how.name, encoded.map_err(exception)?, schema, &options, response)
+}
+
+fn finish(
+    py: Python<'_>,
+    from: String,
+    mut encoded: Encoded,
+    features: Schema,
+    options: &ReadOptions,
+    response: Option<ResponseOf<'_>>,
+) -> PyResult<Table> {
+    if let Some((name, column, declared)) = response {
+        let (cells, declared) = (column.cells()?, schema(&declared)?);
+        let attached = py.detach(|| memory::attach_response(&mut encoded, &name, cells, &declared, options));
+        attached.map_err(exception)?;
+    }
+    Ok(Table::new(encoded, features, from))
+}

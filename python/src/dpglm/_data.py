@@ -1,0 +1,207 @@
+"""Rows in: NumPy, SciPy, pandas, Polars and Arrow, recognised by what they offer, none of them imported.
+
+The library reads numbers where they stand and writes them once, scaled, into its own table. What it cannot read in place is
+copied first: arrays that are neither C nor Fortran contiguous, numbers other than float64, float32 and int8, sparse formats
+other than CSR, columns with nulls, and text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Rows", "adapt", "column"]
+
+
+class Rows:
+    """Features in one of three shapes: a matrix, sparse rows, or columns."""
+
+    def __init__(
+        self,
+        rows: int,
+        names: list[str] | None,
+        width: int,
+        *,
+        matrix: np.ndarray | None = None,
+        sparse: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+        columns: list[Any] | None = None,
+    ) -> None:
+        self.rows = rows
+        self.names = names
+        self.width = width
+        self.matrix = matrix
+        self.sparse = sparse
+        self.columns = columns
+
+    def called(self) -> list[str]:
+        """The columns' names; ``x0, x1, ...`` if they have none, as the command line calls them."""
+        return self.names if self.names is not None else [f"x{j}" for j in range(self.width)]
+
+    def by_column(self) -> list[Any]:
+        """The same as columns, each contiguous."""
+        if self.columns is not None:
+            return self.columns
+        if self.matrix is None:
+            raise ValueError("sparse rows hold numbers only: declare no levels, or give a data frame")
+        return [np.ascontiguousarray(self.matrix[:, j], dtype=np.float64) for j in range(self.width)]
+
+
+def adapt(X: Any, what: str = "X") -> Rows:
+    """Features, one row a record."""
+    if hasattr(X, "tocsr") and hasattr(X, "shape"):
+        return _sparse(X, what)
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        return _pandas(X)
+    if hasattr(X, "get_columns") and hasattr(X, "columns"):
+        return _frame(list(X.columns), X.get_columns())
+    if hasattr(X, "column_names") and hasattr(X, "column"):
+        return _frame(list(X.column_names), [X.column(i) for i in range(len(X.column_names))])
+    if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__"):
+        import pyarrow
+
+        return adapt(pyarrow.table(X), what)
+    return _matrix(X, what)
+
+
+def _matrix(X: Any, what: str) -> Rows:
+    array = np.asarray(X)
+    if array.dtype.kind == "c":
+        raise ValueError(f"{what}: Complex data not supported: give real numbers")
+    if array.ndim != 2:
+        raise ValueError(
+            f"{what}: Expected 2D array, got {array.ndim}D array instead. Reshape your data: one row a record, with "
+            "X.reshape(-1, 1) for a single column"
+        )
+    if array.dtype.kind in "USTV" or array.dtype.kind == "O" and not _all_numbers(array):
+        raise ValueError(
+            f"{what}: could not convert text to numbers: give text columns in a data frame, and declare their levels in "
+            "feature_bounds"
+        )
+    if array.dtype not in (np.float64, np.float32, np.int8) or not array.dtype.isnative:
+        array = array.astype(np.float64)
+    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+        array = np.ascontiguousarray(array)
+    return Rows(array.shape[0], None, array.shape[1], matrix=array)
+
+
+def _all_numbers(array: np.ndarray) -> bool:
+    """Whether an array of objects holds numbers alone; a missing cell counts as one."""
+    try:
+        array.astype(np.float64)
+    except TypeError as error:
+        raise TypeError(f"argument must be a string or a real number: {error}") from None
+    except ValueError:
+        return False
+    return True
+
+
+def _sparse(X: Any, what: str) -> Rows:
+    if X.ndim != 2:
+        raise ValueError(f"{what}: Expected 2D array, got {X.ndim}D array instead. Reshape your data: one row a record")
+    if X.dtype.kind == "c":
+        raise ValueError(f"{what}: Complex data not supported: give real numbers")
+    csr = X.tocsr()
+    if not (csr.has_sorted_indices and csr.has_canonical_format):
+        csr = csr.copy()
+        csr.sum_duplicates()
+    values = csr.data
+    if values.dtype not in (np.float64, np.float32):
+        values = values.astype(np.float64)
+    indices = csr.indices
+    indices = indices.view(np.uint32) if indices.dtype == np.int32 else indices.astype(np.uint32)
+    offsets = np.ascontiguousarray(csr.indptr, dtype=np.int64)
+    return Rows(csr.shape[0], None, csr.shape[1], sparse=(offsets, indices, np.ascontiguousarray(values)))
+
+
+def _pandas(X: Any) -> Rows:
+    names = _names(X.columns)
+    kinds = {str(dtype) for dtype in X.dtypes}
+    if len(kinds) == 1 and kinds <= {"float64", "float32", "int8"}:
+        # One block of numbers: pandas keeps columns together and hands out a view.
+        rows = _matrix(X.to_numpy(), "X")
+        return Rows(rows.rows, names, rows.width, matrix=rows.matrix)
+    return Rows(len(X), names, X.shape[1], columns=[column(X.iloc[:, j]) for j in range(X.shape[1])])
+
+
+def _frame(names: list[Any], columns: Sequence[Any]) -> Rows:
+    cells = [column(c) for c in columns]
+    rows = len(columns[0]) if columns else 0
+    return Rows(rows, _names(names), len(names), columns=cells)
+
+
+def _names(names: Any) -> list[str] | None:
+    """Names that are all text; a frame numbered by pandas has none."""
+    listed = list(names)
+    if listed and all(isinstance(name, str) for name in listed):
+        return listed
+    kinds = {type(name).__name__ for name in listed}
+    if "str" in kinds and len(kinds) > 1:
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but your input has "
+            f"{sorted(kinds)} as feature name / column name types. If you want feature names to be stored and validated, you "
+            "must convert them all to strings, by using X.columns = X.columns.astype(str) for example."
+        )
+    return None
+
+
+def column(values: Any) -> Any:
+    """One column's cells: numbers, truth values, or codes with the spellings they stand for."""
+    # pandas: categories and texts.
+    if hasattr(values, "cat") and hasattr(values.cat, "codes"):
+        return _coded(np.asarray(values.cat.codes), list(values.cat.categories))
+    # Arrow: dictionaries, then everything else.
+    if hasattr(values, "combine_chunks"):
+        values = values.combine_chunks()
+    if hasattr(values, "dictionary_encode") and hasattr(values, "type"):
+        kind = str(values.type)
+        if kind.startswith(("string", "large_string", "dictionary")):
+            coded = values if kind.startswith("dictionary") else values.dictionary_encode()
+            codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+            return _coded(codes, coded.dictionary.to_pylist())
+        return column(values.to_numpy(zero_copy_only=False))
+    # Polars: categories.
+    if hasattr(values, "to_physical") and str(getattr(values, "dtype", "")).startswith(("Categorical", "Enum")):
+        return _coded(values.to_physical().fill_null(2**31).to_numpy().astype(np.int64), values.cat.get_categories().to_list())
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"one column of cells is needed, got an array of shape {array.shape}: give one number a row")
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported: give real numbers")
+    if array.dtype.kind == "b":
+        return np.ascontiguousarray(array)
+    if array.dtype in (np.float64, np.float32) and array.dtype.isnative:
+        return np.ascontiguousarray(array)
+    if array.dtype.kind in "iu":
+        return np.ascontiguousarray(array, dtype=np.int64)
+    if array.dtype.kind == "f":
+        return array.astype(np.float64)
+    if array.dtype.kind == "U":
+        spellings, codes = np.unique(array, return_inverse=True)
+        return _coded(codes, spellings.tolist())
+    return _objects(array)
+
+
+def _objects(array: np.ndarray) -> Any:
+    """Cells of any kind: numbers if all are, else text. What is missing gets a code of its own."""
+    missing = [cell is None or cell != cell for cell in array.tolist()]
+    cells = ["" if gone else cell for cell, gone in zip(array.tolist(), missing)]
+    if not any(isinstance(cell, (str, bytes)) for cell, gone in zip(cells, missing) if not gone):
+        try:
+            return np.array([np.nan if gone else float(cell) for cell, gone in zip(cells, missing)])
+        except (TypeError, ValueError):
+            raise TypeError("argument must be a string or a real number: a cell is neither") from None
+    places: dict[str, int] = {}
+    codes = np.empty(len(cells), dtype=np.int64)
+    for i, (cell, gone) in enumerate(zip(cells, missing)):
+        codes[i] = -1 if gone else places.setdefault(str(cell), len(places))
+    return _coded(codes, list(places))
+
+
+def _coded(codes: np.ndarray, spellings: list[Any]) -> tuple[np.ndarray, list[str]]:
+    return np.ascontiguousarray(codes, dtype=np.int64), [str(spelling) for spelling in spellings]

@@ -1,0 +1,558 @@
+"""The estimators: linear, logistic and Poisson regression, and means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from ._base import Estimator, plain_number
+from ._certificate import Certificate
+from ._data import adapt, column
+from ._declare import declare_classes, declare_features, declare_target
+
+__all__ = ["PrivateLinearRegression", "PrivateLogisticRegression", "PrivateMean", "PrivatePoissonRegressor"]
+
+SHARED = """
+    Parameters
+    ----------
+    epsilon, delta : float
+        The budget. No default: choose the privacy loss you can defend, and delta well below 1/n. ``epsilon=float("inf")``
+        runs the same algorithm without noise and promises nothing.
+    feature_bounds : pair, list of pairs, or dict
+        Public bounds of the columns: one pair for all, one a column, or a dictionary from column to a pair or to a list of
+        levels. Values outside are clamped. Never read them off the private rows.
+    {target}
+    intervals : float, optional
+        Also give standard errors and confidence intervals of this level, paid from the same budget.
+    sparsity : int, optional
+        At most so many coefficients differ from zero; the columns are chosen privately.
+    method : str, optional
+        How to fit, by its name on the command line (``dpglm methods``).
+    ridge, radius : float, optional
+        Penalty on, and largest value of, the coefficients' l2 norm, for columns scaled to [-1, 1].
+    tune : str, optional
+        What to choose privately from the same budget: ``"sparsity=auto"`` or ``"ridge=auto"``.
+    row_norm, l1_radius, public_features, accept : optional
+        For particular methods, as on the command line.
+    fit_intercept : bool
+        Whether the model has an intercept.
+    strict : bool
+        Stop at the first cell that is missing, out of bounds or undeclared. Whether it stops depends on private cells: for
+        the data's curator only.
+    progress : bool
+        Show a tqdm bar.
+    insecure_seed : int, optional
+        Draw the noise from a fixed seed, for experiments: nothing is promised then.
+
+    Attributes
+    ----------
+    coef_, intercept_ : the estimates in your own units.
+    intervals_, standard_errors_ : dictionaries by coefficient, or ``None``.
+    certificate_ : :class:`Certificate`, what left and what it cost.
+    artefact_ : the artefact's JSON, the same that the command line writes.
+"""
+
+
+class _Model(Estimator):
+    """A generalized linear model; its family says the rest."""
+
+    _family: str | None = None
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float | None,
+        feature_bounds: Any,
+        intervals: float | None = None,
+        sparsity: int | None = None,
+        method: str | None = None,
+        ridge: float | None = None,
+        radius: float | None = None,
+        tune: str | None = None,
+        row_norm: float | None = None,
+        l1_radius: float | None = None,
+        public_features: Any = None,
+        accept: str | None = None,
+        fit_intercept: bool = True,
+        strict: bool = False,
+        progress: bool = False,
+        insecure_seed: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.feature_bounds = feature_bounds
+        self.intervals = intervals
+        self.sparsity = sparsity
+        self.method = method
+        self.ridge = ridge
+        self.radius = radius
+        self.tune = tune
+        self.row_norm = row_norm
+        self.l1_radius = l1_radius
+        self.public_features = public_features
+        self.accept = accept
+        self.fit_intercept = fit_intercept
+        self.strict = strict
+        self.progress = progress
+        self.insecure_seed = insecure_seed
+
+    def _asked(self, uniform: bool) -> dict[str, Any]:
+        return {
+            "epsilon": plain_number("epsilon", self.epsilon),
+            "delta": plain_number("delta", self.delta),
+            "insecure_seed": plain_number("insecure_seed", self.insecure_seed, int),
+            "family": self._family_name(),
+            "method": self.method,
+            "ridge": plain_number("ridge", self.ridge),
+            "radius": plain_number("radius", self.radius),
+            "intervals": plain_number("intervals", self.intervals),
+            "tune": self.tune,
+            "sparsity": plain_number("sparsity", self.sparsity, int),
+            "row_norm": plain_number("row_norm", self.row_norm),
+            "l1_radius": plain_number("l1_radius", self.l1_radius),
+            "accept": self.accept,
+            "uniform": uniform,
+        }
+
+    def _family_name(self) -> str:
+        return str(self._family)
+
+    def _declare_target(self, name: str) -> str:
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any) -> _Model:
+        """Fits the model. Rows may be NumPy, SciPy, pandas, Polars or Arrow; float32 stays float32.
+
+        Everything that leaves is paid from the budget. Ctrl-C ends a fit, and then nothing of it is released.
+        """
+        asked = self._asked(uniform=False)
+        if not self._is_reference():
+            _native.check_budget(asked["epsilon"], asked["delta"])
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: there is no target to explain"
+            )
+        rows, declared = self._read(X, reset=True)
+        asked["uniform"] = declared.uniform is not None
+        name = str(getattr(y, "name", None) or "y")
+        if name in declared.columns:
+            name = "y"
+        target = self._declare_target(name)
+        response = (name, column(y), target)
+        self._require_as_many(rows.rows, response[1])
+        intercept = bool(self.fit_intercept)
+        try:
+            table = self._encode(
+                rows, declared, intercept=intercept, constant=intercept, response=response, strict=bool(self.strict)
+            )
+            public = None
+            if self.public_features is not None:
+                public = self._encode(adapt(self.public_features), declared, intercept=intercept, constant=False)
+            bar = _bar() if self.progress else None
+            try:
+                artefact, said = _native.fit(table, asked, public, bar and bar.step)
+            finally:
+                if bar is not None:
+                    bar.close()
+        except ValueError as error:
+            # Others look for this word.
+            raise ValueError(str(error).replace("(n = 1)", "(n_samples = 1)")) from None
+        self._count_fit()
+        self._tell(table, said)
+        self._set(self._keep(artefact))
+        return self
+
+    def _is_reference(self) -> bool:
+        return self.method in ("reference", "iht")
+
+    @staticmethod
+    def _require_as_many(rows: int, cells: Any) -> None:
+        count = len(cells[0] if isinstance(cells, tuple) else cells)
+        if count != rows:
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: {[rows, count]}: give one response for each row"
+            )
+
+    def _set(self, document: dict[str, Any]) -> None:
+        (intercept, slopes), *_ = self._artefact().blocks()
+        self.coef_ = np.asarray(slopes)
+        self.intercept_ = 0.0 if intercept is None else float(intercept)
+        self.coefficient_names_ = list(document["columns"])
+        self.support_ = document.get("support")
+
+    def planned(self, n_rows: int, n_features: int | None = None) -> Certificate:
+        """The certificate that a fit of so many rows would carry: no row is needed and nothing is spent.
+
+        >>> model = PrivateLinearRegression(epsilon=1.0, delta=1e-6, feature_bounds=(0, 1), target_bounds=(0, 10))
+        >>> model.planned(10_000, 5).epsilon <= 1.0
+        True
+        """
+        names = [f"x{j}" for j in range(n_features)] if n_features is not None else [str(n) for n in self.feature_bounds]
+        declared = declare_features(self.feature_bounds, names)
+        asked = self._asked(uniform=declared.uniform is not None)
+        features = declared.schema(intercept=bool(self.fit_intercept))
+        return Certificate.from_json(_native.planned_fit(asked, features, self._declare_target("y"), int(n_rows)))
+
+    def _predicted(self, X: Any) -> np.ndarray:
+        artefact = self._artefact()
+        rows, declared = self._read(X, reset=False)
+        table = self._encode(rows, declared, intercept=bool(self.fit_intercept), constant=False)
+        return np.asarray(artefact.predict(table))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The mean response of each row. Predictions are as private as the rows they are made for."""
+        return self._predicted(X)[:, 0]
+
+    def _more_tags(self, kind: str) -> Any:
+        from sklearn.utils import RegressorTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = kind
+        tags.regressor_tags = RegressorTags(poor_score=self._is_noisy())
+        return tags
+
+    def _is_noisy(self) -> bool:
+        return self.epsilon != float("inf")
+
+
+class PrivateLinearRegression(_Model):
+    __doc__ = (
+        """Private linear regression.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (5000, 2))
+    >>> y = 3 + 2 * X[:, 0] + rng.normal(0, 0.5, 5000)
+    >>> model = PrivateLinearRegression(
+    ...     epsilon=1.0, delta=1e-6, feature_bounds=(-1, 1), target_bounds=(-5, 10), intervals=0.95)
+    >>> model = model.fit(X, y)
+    >>> bool(abs(model.coef_[0] - 2) < 0.5)
+    True
+    >>> model.certificate_
+    <Certificate: certified, epsilon=1, delta=1e-06>
+"""
+        + SHARED.format(target="target_bounds : pair\n        Public bounds of the target. Values outside are clamped.")
+    )
+    _family = "gaussian"
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float | None,
+        feature_bounds: Any,
+        target_bounds: Any,
+        intervals: float | None = None,
+        sparsity: int | None = None,
+        method: str | None = None,
+        ridge: float | None = None,
+        radius: float | None = None,
+        tune: str | None = None,
+        row_norm: float | None = None,
+        l1_radius: float | None = None,
+        public_features: Any = None,
+        accept: str | None = None,
+        fit_intercept: bool = True,
+        strict: bool = False,
+        progress: bool = False,
+        insecure_seed: int | None = None,
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            delta=delta,
+            feature_bounds=feature_bounds,
+            intervals=intervals,
+            sparsity=sparsity,
+            method=method,
+            ridge=ridge,
+            radius=radius,
+            tune=tune,
+            row_norm=row_norm,
+            l1_radius=l1_radius,
+            public_features=public_features,
+            accept=accept,
+            fit_intercept=fit_intercept,
+            strict=strict,
+            progress=progress,
+            insecure_seed=insecure_seed,
+        )
+        self.target_bounds = target_bounds
+
+    def _declare_target(self, name: str) -> str:
+        return declare_target(self.target_bounds, name)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The coefficient of determination. A score of private rows is not private: nothing pays for it."""
+        y = np.asarray(y, dtype=np.float64)
+        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        residual = np.sum(weights * (y - self.predict(X)) ** 2)
+        total = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
+        return float(1 - residual / total) if total > 0 else float("nan")
+
+    def __sklearn_tags__(self) -> Any:
+        return self._more_tags("regressor")
+
+
+class PrivatePoissonRegressor(PrivateLinearRegression):
+    __doc__ = (
+        """Private Poisson regression with a logarithmic link, for counts.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (20000, 2))
+    >>> y = rng.poisson(np.exp(0.5 + 0.8 * X[:, 0]))
+    >>> model = PrivatePoissonRegressor(epsilon=2.0, delta=1e-6, feature_bounds=(-1, 1), target_bounds=(0, 20)).fit(X, y)
+    >>> bool(abs(model.coef_[0] - 0.8) < 0.4)
+    True
+"""
+        + SHARED.format(target="target_bounds : pair\n        Public bounds of the counts, from 0. Values outside are clamped.")
+    )
+    _family = "poisson"
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the Poisson deviance that is explained. A score of private rows is not private."""
+        y = np.asarray(y, dtype=np.float64)
+        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+
+        def deviance(mean: np.ndarray) -> float:
+            logs = np.where(y > 0, y * np.log(np.where(y > 0, y, 1.0) / mean), 0.0)
+            return float(np.sum(weights * (logs - y + mean)))
+
+        null = deviance(np.full(len(y), np.average(y, weights=weights)))
+        return 1 - deviance(self.predict(X)) / null if null > 0 else float("nan")
+
+
+class PrivateLogisticRegression(_Model):
+    __doc__ = (
+        """Private logistic regression; softmax regression for more than two classes.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (20000, 3))
+    >>> y = np.where(rng.random(20000) < 1 / (1 + np.exp(-3 * X[:, 0])), "yes", "no")
+    >>> model = PrivateLogisticRegression(epsilon=1.0, delta=1e-6, feature_bounds=(-1, 1), classes=["no", "yes"]).fit(X, y)
+    >>> model.predict(X[:1]).dtype.kind, model.coef_.shape
+    ('U', (1, 3))
+    >>> bool(model.score(X, y) > 0.7)
+    True
+"""
+        + SHARED.format(
+            target="classes : list\n        The labels that the target can take: a public fact. A label outside it counts as a missing cell."
+        )
+    )
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float | None,
+        feature_bounds: Any,
+        classes: Any,
+        intervals: float | None = None,
+        sparsity: int | None = None,
+        method: str | None = None,
+        ridge: float | None = None,
+        radius: float | None = None,
+        tune: str | None = None,
+        row_norm: float | None = None,
+        l1_radius: float | None = None,
+        public_features: Any = None,
+        accept: str | None = None,
+        fit_intercept: bool = True,
+        strict: bool = False,
+        progress: bool = False,
+        insecure_seed: int | None = None,
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            delta=delta,
+            feature_bounds=feature_bounds,
+            intervals=intervals,
+            sparsity=sparsity,
+            method=method,
+            ridge=ridge,
+            radius=radius,
+            tune=tune,
+            row_norm=row_norm,
+            l1_radius=l1_radius,
+            public_features=public_features,
+            accept=accept,
+            fit_intercept=fit_intercept,
+            strict=strict,
+            progress=progress,
+            insecure_seed=insecure_seed,
+        )
+        self.classes = classes
+
+    def _family_name(self) -> str:
+        return "logistic" if len(declare_classes(self.classes, "y")[0]) == 2 else "multinomial"
+
+    def _declare_target(self, name: str) -> str:
+        return declare_classes(self.classes, name)[1]
+
+    def _set(self, document: dict[str, Any]) -> None:
+        self.classes_, _ = declare_classes(self.classes, "y")
+        blocks = self._artefact().blocks()
+        slopes = [slopes for _, slopes in blocks]
+        intercepts = [0.0 if intercept is None else intercept for intercept, _ in blocks]
+        if len(self.classes_) > 2:
+            # The first class is the one that others are measured against.
+            slopes, intercepts = [[0.0] * len(slopes[0])] + slopes, [0.0] + intercepts
+        self.coef_ = np.asarray(slopes)
+        self.intercept_ = np.asarray(intercepts)
+        self.coefficient_names_ = list(document["columns"])
+        self.support_ = document.get("support")
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class, in the order of ``classes_``."""
+        return self._predicted(X)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithms of the probabilities."""
+        return np.asarray(np.log(self.predict_proba(X)))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row. Predictions are as private as the rows they are made for."""
+        return np.asarray(self.classes_[np.argmax(self.predict_proba(X), axis=1)]) if self._fitted() else np.empty(0)
+
+    def _fitted(self) -> bool:
+        self._check_fitted()
+        return True
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted. A score of private rows is not private: nothing pays for it."""
+        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "classifier"
+        tags.classifier_tags = ClassifierTags(multi_class=len(np.unique(self.classes)) > 2, poor_score=self._is_noisy())
+        return tags
+
+
+class PrivateMean(Estimator):
+    """Private means of columns; of a column of levels, the share of each level but the first.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The budget. No default.
+    feature_bounds : pair, list of pairs, or dict
+        Public bounds of the columns. Wide bounds cost little: a coarse private look finds where the rows lie.
+    intervals : float, optional
+        Also give standard errors and confidence intervals of this level.
+    sparsity : int, optional
+        At most so many means differ from zero; the columns are chosen privately.
+    method : str, optional
+        ``"localise"`` or ``"karwa-vadhan"``.
+    deviations : pair, optional
+        Public bounds on the columns' standard deviations, for ``"karwa-vadhan"``.
+    strict, insecure_seed
+        As for the models.
+
+    Attributes
+    ----------
+    means_ : array, one mean for each encoded column; zero for columns that were not chosen.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(3.0, 1.0, (5000, 2))
+    >>> mean = PrivateMean(epsilon=1.0, delta=1e-6, feature_bounds=(-50, 50)).fit(X)
+    >>> bool(np.all(abs(mean.means_ - 3) < 0.5))
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float | None,
+        feature_bounds: Any,
+        intervals: float | None = None,
+        sparsity: int | None = None,
+        method: str | None = None,
+        deviations: Any = None,
+        strict: bool = False,
+        insecure_seed: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.feature_bounds = feature_bounds
+        self.intervals = intervals
+        self.sparsity = sparsity
+        self.method = method
+        self.deviations = deviations
+        self.strict = strict
+        self.insecure_seed = insecure_seed
+
+    def _asked(self, uniform: tuple[float, float] | None) -> dict[str, Any]:
+        deviations = self.deviations
+        return {
+            "epsilon": plain_number("epsilon", self.epsilon),
+            "delta": plain_number("delta", self.delta),
+            "insecure_seed": plain_number("insecure_seed", self.insecure_seed, int),
+            "method": self.method,
+            "intervals": plain_number("intervals", self.intervals),
+            "sparsity": plain_number("sparsity", self.sparsity, int),
+            "deviations": None if deviations is None else (float(deviations[0]), float(deviations[1])),
+            "uniform": uniform,
+        }
+
+    def fit(self, X: Any, y: Any = None) -> PrivateMean:
+        """Takes the means of the columns of ``X``; ``y`` is ignored."""
+        asked = self._asked(None)
+        _native.check_budget(asked["epsilon"], asked["delta"])
+        rows, declared = self._read(X, reset=True)
+        asked["uniform"] = declared.uniform
+        # Columns that are not centred keep their zero, the mean of those that are not chosen.
+        table = self._encode(
+            rows, declared, intercept=self.sparsity is None, constant=False, strict=bool(self.strict)
+        )
+        artefact, said = _native.mean(table, asked)
+        self._count_fit()
+        self._tell(table, said)
+        document = self._keep(artefact)
+        self.coefficient_names_ = list(document["columns"])
+        self.support_ = document.get("support")
+        self.means_ = np.array([document["means"].get(name, 0.0) for name in document["columns"]])
+        return self
+
+    def planned(self, n_rows: int, n_features: int | None = None) -> Certificate:
+        """The certificate that the means of so many rows would carry: no row is needed and nothing is spent."""
+        names = [f"x{j}" for j in range(n_features)] if n_features is not None else [str(n) for n in self.feature_bounds]
+        declared = declare_features(self.feature_bounds, names)
+        asked = self._asked(declared.uniform)
+        schema = declared.schema(intercept=self.sparsity is None)
+        return Certificate.from_json(_native.planned_mean(asked, schema, int(n_rows)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False
+        return tags
+
+
+class _bar:
+    """A tqdm bar that follows a fit's steps."""
+
+    def __init__(self) -> None:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            raise ImportError("progress=True needs tqdm: install it, or leave progress out") from None
+        self._tqdm: Callable[..., Any] = tqdm
+        self._shown: Any = None
+
+    def step(self, done: int, of: int) -> None:
+        if self._shown is None:
+            self._shown = self._tqdm(total=of, desc="fitting", leave=False)
+        self._shown.total = of
+        self._shown.update(done - self._shown.n)
+
+    def close(self) -> None:
+        if self._shown is not None:
+            self._shown.close()
