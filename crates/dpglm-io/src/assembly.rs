@@ -15,9 +15,12 @@
 //! | [`document`] | the artefacts: self-describing JSON |
 //! | [`predict`] | what a fitted model says about other rows |
 //! | [`planned`] | what a dry run promises |
+//! | [`study`] | plans of studies, by simulation |
+//! | [`audit`] | attacks on a method, beside its claim |
 //! | [`notes`] | what is said beside a result |
 //! | [`render`] | numbers and tables for people |
 
+pub mod audit;
 pub mod budget;
 mod data;
 pub mod document;
@@ -30,6 +33,7 @@ pub mod notes;
 pub mod planned;
 pub mod predict;
 pub mod render;
+pub mod study;
 mod table;
 pub mod tune;
 

@@ -87,6 +87,10 @@ impl Asked {
         source(self.insecure_seed)
     }
 
+    pub fn sparsity(&self) -> Option<usize> {
+        self.sparsity
+    }
+
     /// The model for these features and this target.
     pub fn model(
         &self,
@@ -176,12 +180,29 @@ pub fn mean(py: Python<'_>, table: &Bound<'_, Table>, asked: AskedMeans) -> PyRe
 }
 
 impl AskedMeans {
+    pub fn granted(&self) -> Result<Privacy, Failure> {
+        granted(self.epsilon, self.delta)
+    }
+
+    pub fn delta(&self) -> Option<f64> {
+        self.delta
+    }
+
+    pub fn sparsity(&self) -> Option<usize> {
+        self.sparsity
+    }
+
+    pub fn source(&self) -> Result<RandomSource, Failure> {
+        source(self.insecure_seed)
+    }
+
+    pub fn method(&self) -> Result<MeanMethod, Failure> {
+        self.method.as_deref().map_or(Ok(MeanMethod::Localise), |name| render::named("method", name))
+    }
+
     pub fn means(&self, schema: &dpglm_io::Schema) -> Result<(Means, Privacy), Failure> {
         let means = Means {
-            method: match self.method.as_deref() {
-                Some(name) => render::named("method", name)?,
-                None => MeanMethod::Localise,
-            },
+            method: self.method()?,
             level: self.intervals,
             sparsity: self.sparsity,
             deviations: self.deviations,

@@ -13,9 +13,13 @@
 
 mod accounting;
 mod artefact;
+mod audit;
+#[cfg(feature = "collect")]
+mod device;
 mod fit;
 mod local;
 mod running;
+mod study;
 mod table;
 mod words;
 
@@ -28,11 +32,18 @@ mod _native {
     #[pymodule_export]
     use crate::artefact::Artefact;
     #[pymodule_export]
+    use crate::audit::{audit_mean, audit_model};
+    #[cfg(feature = "collect")]
+    #[pymodule_export]
+    use crate::device::answer_study;
+    #[pymodule_export]
     use crate::fit::{check_budget, fit, mean, planned_fit, planned_mean};
     #[pymodule_export]
     use crate::local::{LabelNoise, RandomizedResponse, Randomizer, ThresholdBit};
     #[pymodule_export]
-    use crate::table::{Table, encode_columns, encode_matrix, encode_sparse};
+    use crate::study::plan_study;
+    #[pymodule_export]
+    use crate::table::{Table, encode_columns, encode_matrix, encode_sparse, read_schema};
     #[pymodule_export]
     use crate::words::version;
 }

@@ -1,10 +1,11 @@
 //! Arrays and columns as encoded tables.
 
 use super::words::exception;
+use dpglm::data::design::Storage;
 use dpglm_io::assembly::Failure;
 use dpglm_io::memory::{self, Cells, Matrix, Numbers, SparseRows};
 use dpglm_io::{Encoded, EncodedColumn, Precision, ReadOptions, Schema, Target};
-use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
@@ -74,6 +75,20 @@ impl Table {
         self.notes.clone()
     }
 
+    /// One column as it is stored, for terms that are made of several.
+    fn column<'py>(&self, py: Python<'py>, place: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let cells = self.with(|encoded| {
+            let width = encoded.design.columns();
+            match encoded.design.storage() {
+                Storage::F64(entries) if place < width => {
+                    Ok(entries.iter().skip(place).step_by(width).copied().collect::<Vec<f64>>())
+                }
+                _ => Err(Failure::Failed(format!("there is no stored column {place}"))),
+            }
+        });
+        Ok(cells.map_err(exception)?.into_pyarray(py))
+    }
+
     fn __repr__(&self) -> String {
         format!("Table({} rows, {} columns)", self.rows, self.columns.len())
     }
@@ -116,6 +131,24 @@ pub fn schema(json: &str) -> PyResult<Schema> {
         let place = format!(" at line {} column {}", error.line(), error.column());
         PyValueError::new_err(super::words::as_in_python(message.strip_suffix(&place).unwrap_or(&message)))
     })
+}
+
+/// A schema's TOML as JSON, with another target or unit.
+#[pyfunction]
+#[pyo3(signature = (text, target=None, unit=None))]
+pub fn read_schema(text: &str, target: Option<&str>, unit: Option<&str>) -> PyResult<String> {
+    let read = || -> Result<Schema, Failure> {
+        let mut schema = Schema::parse(text)?;
+        if target.is_some() {
+            schema = schema.with_target(target)?;
+        }
+        if unit.is_some() {
+            schema = schema.with_unit(unit)?;
+        }
+        Ok(schema)
+    };
+    serde_json::to_string(&read().map_err(exception)?)
+        .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// The response beside the features: its name, its cells and JSON of its schema.

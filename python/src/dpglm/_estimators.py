@@ -11,7 +11,7 @@ from . import _native
 from ._base import Estimator, plain_number
 from ._certificate import Certificate
 from ._data import adapt, column
-from ._declare import declare_classes, declare_features, declare_target
+from ._declare import Declared, declare_classes, declare_features, declare_target
 
 __all__ = ["PrivateLinearRegression", "PrivateLogisticRegression", "PrivateMean", "PrivatePoissonRegressor"]
 
@@ -136,21 +136,12 @@ class _Model(Estimator):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: there is no target to explain"
             )
-        rows, declared = self._read(X, reset=True)
-        asked["uniform"] = declared.uniform is not None
-        name = str(getattr(y, "name", None) or "y")
-        if name in declared.columns:
-            name = "y"
-        target = self._declare_target(name)
-        response = (name, column(y), target)
-        self._require_as_many(rows.rows, response[1])
-        intercept = bool(self.fit_intercept)
         try:
-            table = self._encode(
-                rows, declared, intercept=intercept, constant=intercept, response=response, strict=bool(self.strict)
-            )
+            table, declared = self._encoded(X, y)
+            asked["uniform"] = declared.uniform is not None
             public = None
             if self.public_features is not None:
+                intercept = bool(self.fit_intercept)
                 public = self._encode(adapt(self.public_features), declared, intercept=intercept, constant=False)
             bar = _bar() if self.progress else None
             try:
@@ -165,6 +156,21 @@ class _Model(Estimator):
         self._tell(table, said)
         self._set(self._keep(artefact))
         return self
+
+    def _encoded(self, X: Any, y: Any) -> tuple[Any, Declared]:
+        """The table of the rows with their response, and what is declared of the features."""
+        rows, declared = self._read(X, reset=True)
+        name = str(getattr(y, "name", None) or "y")
+        if name in declared.columns:
+            name = "y"
+        cells = column(y)
+        self._require_as_many(rows.rows, cells)
+        intercept = bool(self.fit_intercept)
+        response = (name, cells, self._declare_target(name))
+        table = self._encode(
+            rows, declared, intercept=intercept, constant=intercept, response=response, strict=bool(self.strict)
+        )
+        return table, declared
 
     def _is_reference(self) -> bool:
         return self.method in ("reference", "iht")

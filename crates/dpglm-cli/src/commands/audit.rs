@@ -1,21 +1,25 @@
 //! `dpglm audit`: does a method keep its promise on this data, as far as attacks can tell?
 
+mod drawing;
 mod external;
-mod ground;
-mod report;
-mod subject;
 
 use crate::commands::fit::sparse::SparseArguments;
 use crate::failure::Failure;
-use crate::model::{Family, Method};
-use crate::table::{self, Columns};
-use crate::{Format, budget, flags};
+use crate::model::{Family, Method, Wishes};
+use crate::table::{self, Columns, Known};
+use crate::{Format, budget, flags, render};
 use clap::{Args, ValueEnum};
-use dpglm::audit::{Findings, Ground, Inspection, Opposite};
+use dpglm::audit::{Opposite, Table};
 use dpglm::central::Privacy;
-use ground::Stage;
+use dpglm::noise::RandomSource;
+use dpglm_io::assembly::audit::ground::{self, Simulated, Stage};
+use dpglm_io::assembly::audit::report::{AuditDocument, rounded_down};
+use dpglm_io::assembly::audit::subject::MeanToAudit;
+use dpglm_io::assembly::audit::{Attack, Subject};
+use dpglm_io::schema::Missing;
+use dpglm_io::{Bounds, Response, Wide};
+use external::External;
 use std::path::PathBuf;
-use subject::Subject;
 
 /// Attack a method and bound its epsilon from below, beside what it claims.
 ///
@@ -95,17 +99,6 @@ pub struct Arguments {
     plot: Option<PathBuf>,
 }
 
-/// Which mean is attacked.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum MeanToAudit {
-    /// A coarse private look, then a tight clip; with --sparsity of few columns
-    Localise,
-    /// Private histograms for scale and place, then a clip
-    KarwaVadhan,
-    /// The plain average, without any privacy
-    Reference,
-}
-
 /// In what the two rows of a pair differ.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
@@ -128,75 +121,46 @@ Examples:
         --command 'python fit.py {data} {output}' --epsilon 1 --delta 1e-9";
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
-    let error = 1.0 - arguments.confidence;
     let (claim, privacy) = arguments.claim()?;
     let known = arguments.known()?;
-    let subject = Subject::new(arguments, &known)?;
+    let subject = arguments.subject(&known)?;
     if let Some(plot) = &arguments.plot {
         dpglm_io::check_writable(plot, 64 << 10)?;
     }
     let mut rng = arguments.budget.source()?;
-    let mut stage = Stage::new(arguments, &known, &subject, &mut rng)?;
+    let mut stage = arguments.stage(&known, &subject, &mut rng)?;
     let (runs, pilot) = match (arguments.runs, &arguments.command) {
         (Some(runs), None) => (runs, None),
         (None, None) => (400, None),
         (runs, Some(_)) => (runs.unwrap_or(60), Some(runs.unwrap_or(60) / 2)),
     };
-    let mut inspection = Inspection::new(subject.estimand(), error)?.runs(runs);
-    if let Some(pilot) = pilot.filter(|&pilot| pilot > 0) {
-        inspection = inspection.pilot(pilot);
-    }
-    if let Some(part) = arguments.opposite {
-        inspection = inspection.opposite(match part {
+    let attack = Attack {
+        runs,
+        pilot,
+        canaries: arguments.canaries,
+        opposite: arguments.opposite.map(|part| match part {
             Part::Response => Opposite::Response,
             Part::Features => Opposite::Features,
-        })?;
-    }
-    // Without a claim there is nothing to exceed; the bounds are the same.
-    let promise = (claim.0.unwrap_or(0.0), claim.1);
-    let findings: Findings = match &stage.neighbour {
-        Some(right) => {
-            if runs == 0 {
-                return Err(Failure::Usage("--neighbour needs --runs of at least 1".into()));
-            }
-            let mut fit = subject.estimator(&stage, stage.base.rows(), privacy)?;
-            inspection.neighbours(&stage.base, right, promise, &mut *fit, &mut rng)?
-        }
-        None => {
-            let canaries = arguments.canaries.unwrap_or((stage.base.rows() / 4).clamp(1, 500));
-            // Canaries take the places of rows.
-            let rest = stage.base.rows().checked_sub(canaries).filter(|&rest| rest > 0);
-            let Some(rest) = rest else {
-                return Err(Failure::Usage(format!(
-                    "canaries must be fewer than the {} rows they are planted among, got {canaries}: give fewer, or more rows",
-                    stage.base.rows()
-                )));
-            };
-            stage.base = stage.base.slice(0, rest)?;
-            let inspection = inspection.canaries(canaries);
-            let mut fit = subject.estimator(&stage, rest + canaries, privacy)?;
-            let ground = Ground {
-                base: &stage.base,
-                held_out: Some(&stage.held_out),
-                reference: &stage.reference,
-                cells: &stage.cells,
-            };
-            inspection.run(&ground, promise, &mut *fit, &mut rng)?
-        }
+        }),
+        confidence: arguments.confidence,
+        claim,
+        privacy,
     };
+    let findings = attack.run(&subject, &mut stage, &mut rng)?;
     if let Some(plot) = &arguments.plot {
-        dpglm_io::write_atomically(plot, report::drawing(&findings, claim).as_bytes())?;
+        dpglm_io::write_atomically(plot, drawing::drawing(&findings, claim).as_bytes())?;
     }
-    let text = report::show(&findings, &subject, &stage, claim, arguments.confidence, runs, format)?;
+    let document = AuditDocument::new(&findings, &subject, &stage, claim, arguments.confidence, runs);
+    let text = if format == Format::Json { render::json(&document)? } else { document.in_words() };
     match claim.0 {
-        Some(epsilon) if findings.epsilon() > epsilon => {
+        Some(epsilon) if document.exceeds_claim => {
             // The result is the evidence: it is printed although the command fails.
             crate::print(&text)?;
             Err(Failure::Failed(format!(
                 "the claim does not hold: epsilon is at least {} with {}% confidence, but {} was claimed",
-                report::rounded_down(findings.epsilon()),
+                rounded_down(findings.epsilon()),
                 100.0 * arguments.confidence,
-                crate::render::plain(epsilon)
+                render::plain(epsilon)
             )))
         }
         _ => Ok(text),
@@ -217,5 +181,100 @@ impl Arguments {
             }
         };
         Ok((claim, if self.without_noise { Privacy::None } else { granted }))
+    }
+
+    fn stage(&self, known: &Known, subject: &Subject, rng: &mut RandomSource) -> Result<Stage, Failure> {
+        let domain = known.domain()?;
+        if let Some(path) = &self.file {
+            let read = |path: &PathBuf| self.columns.read(path, known, !subject.is_mean());
+            let neighbour = self.neighbour.as_ref().map(read).transpose()?;
+            return Ok(Stage::of_tables(read(path)?, neighbour, domain.as_ref(), subject, rng)?);
+        }
+        let Known::Wide(wide) = known else {
+            return Err(Failure::Usage(
+                "a schema describes a file: give FILE, or --feature-bounds with --rows and --columns for simulated rows".into(),
+            ));
+        };
+        let (Some(rows), Some(columns)) = (self.rows, self.columns.columns) else {
+            return Err(Failure::Usage("give FILE, or --rows N and --columns D for simulated rows".into()));
+        };
+        let (bounds, intercept, support) = (wide.bounds.feature, wide.intercept, self.sparse.sparsity);
+        let wanted = Simulated { rows, columns, bounds, intercept, support };
+        Ok(ground::simulated(&wanted, domain.as_ref(), subject, rng)?)
+    }
+
+    fn subject(&self, known: &Known) -> Result<Subject, Failure> {
+        if let Some(method) = self.mean {
+            return Ok(Subject::Mean { method, sparsity: self.sparse.sparsity });
+        }
+        let Some(domain) = known.domain()? else {
+            return Err(Failure::Usage(
+                "the schema names no target: give --target COLUMN, or --mean to attack a mean".into(),
+            ));
+        };
+        let family = self.family.unwrap_or_else(|| Family::of(&domain));
+        let Some(one_predictor) = family.one_predictor() else {
+            return Err(Failure::Usage(
+                "an audit attacks models with one linear predictor, not multinomial ones: give another --family or --target"
+                    .into(),
+            ));
+        };
+        if let Some(command) = &self.command {
+            let name = format!("command `{command}`");
+            let command = command.clone();
+            let start = move |names: Vec<String>, has_constant: bool| {
+                let external = External::new(&command, names, has_constant)?;
+                let fit = move |table: &Table, _: &mut RandomSource| external.fit(table);
+                Ok(Box::new(fit) as Box<dpglm::audit::Estimator<'static>>)
+            };
+            return Ok(Subject::External { name, family: one_predictor, start: Box::new(start) });
+        }
+        let wishes =
+            Wishes { family: Some(family), method: self.method, ridge: self.ridge, ..self.sparse.wishes() };
+        let mut model = wishes.model(known)?;
+        model.validate()?;
+        model.sparse.public_features = self.sparse.public_features(&self.columns, known)?;
+        Ok(Subject::Model(Box::new(model)))
+    }
+
+    /// What is publicly known, from the schema or from flags.
+    fn known(&self) -> Result<Known, Failure> {
+        // As `dpglm mean` does: columns that are not centred keep their zero.
+        let centred = self.sparse.sparsity.is_none();
+        match self.columns.known()? {
+            Known::Schema(mut schema) => {
+                if schema.unit().is_some() || schema.exposure().is_some() || schema.missing() == Missing::Drop
+                {
+                    return Err(Failure::Failed(
+                        "an audit replaces one row: it takes no unit, no exposure and no missing = \"drop\"; write a schema \
+                         without them"
+                            .into(),
+                    ));
+                }
+                if let Some(target) = &self.target {
+                    schema = schema.with_target(Some(target))?;
+                }
+                Ok(Known::Schema(match self.mean {
+                    Some(_) => schema.with_target(None)?.with_intercept(centred),
+                    None if self.no_intercept => schema.with_intercept(false),
+                    None => schema,
+                }))
+            }
+            Known::Wide(wide) if self.mean.is_some() => Ok(Known::Wide(Wide { intercept: centred, ..wide })),
+            Known::Wide(wide) => {
+                if let Some((low, high)) = self.target_bounds {
+                    Bounds::new("--target-bounds", low, high)?;
+                } else if !self.binary {
+                    return Err(Failure::Usage(
+                        "the target's public range is needed and has no default: give --target-bounds=LOW,HIGH or --binary"
+                            .into(),
+                    ));
+                }
+                let response = self.target.clone().map_or(Response::LastColumn, Response::Column);
+                let mut wide = Wide { response, intercept: !self.no_intercept, ..wide };
+                (wide.bounds.target, wide.bounds.binary) = (self.target_bounds, self.binary);
+                Ok(Known::Wide(wide))
+            }
+        }
     }
 }

@@ -1,15 +1,11 @@
 //! `dpglm plan`: how many rows, how much privacy, what error? Two of them give the third.
 
-mod cache;
-
 use crate::failure::Failure;
 use crate::progress::{Progress, tell};
 use crate::table;
 use crate::{Format, flags, plot, render};
-use cache::Cache;
-use clap::{Args, ValueEnum};
-use dpglm::tuning::planner::{Law, PlannedModel, Point, Problem};
-use serde::Serialize;
+use clap::Args;
+use dpglm_io::assembly::study::{ModelName, Question};
 use std::path::PathBuf;
 
 /// Plan a study: from two of rows, epsilon and error to the third.
@@ -68,287 +64,32 @@ Examples:
   How many rows are needed?
     dpglm plan --model linear --columns 5 --target-bounds=-10,10 --error 0.01 --epsilon 1 --delta 1e-6 --plot plan.svg";
 
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum ModelName {
-    Mean,
-    Linear,
-    Logistic,
-}
-
-/// Simulated tables have no more entries than this; beyond it the fitted law speaks.
-const MOST_ENTRIES: usize = 20_000_000;
-
-#[derive(Serialize)]
-struct Document {
-    schema: &'static str,
-    rows: usize,
-    epsilon: f64,
-    delta: f64,
-    /// Expected squared l2 error.
-    error: f64,
-    standard_error: f64,
-    /// Whether the point itself was simulated, or lies beyond what can be.
-    simulated: bool,
-    runs: u64,
-    law: LawDocument,
-    rates: Vec<RateDocument>,
-    hopeless: bool,
-}
-
-/// `sampling/n + noise/(n mu)^2`, both constants fitted to simulation.
-#[derive(Serialize)]
-struct LawDocument {
-    fitted_sampling: f64,
-    fitted_noise: f64,
-}
-
-#[derive(Serialize)]
-struct RateDocument {
-    theorem: &'static str,
-    bound: &'static str,
-    /// With a constant of 1.
-    rate: f64,
-    /// What the rate is to be multiplied by to give the simulated error.
-    fitted_constant: f64,
-}
-
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
-    let problem = arguments.problem()?;
-    if arguments.runs < 2 {
-        return Err(Failure::Usage("--runs must be at least 2, to know how far errors scatter".into()));
-    }
-    let mut simulation = Simulation {
-        problem,
+    let question = Question {
+        model: arguments.model,
+        rows: arguments.rows,
+        columns: arguments.columns,
+        sparsity: arguments.sparsity,
+        epsilon: arguments.epsilon,
+        delta: arguments.delta,
+        error: arguments.error,
+        sigma: arguments.sigma,
+        feature_bounds: arguments.feature_bounds,
+        target_bounds: arguments.target_bounds,
         runs: arguments.runs,
-        cache: Cache::open(arguments.cache.clone()),
-        points: Vec::new(),
-        bar: Progress::new(),
+        cache: arguments.cache.clone(),
     };
-    let (rows, epsilon) = match (arguments.rows, arguments.epsilon, arguments.error) {
-        (Some(rows), Some(epsilon), None) => (rows, epsilon),
-        (None, Some(epsilon), Some(error)) => (simulation.find_rows(error, epsilon)?, epsilon),
-        (Some(rows), None, Some(error)) => (rows, simulation.find_epsilon(error, rows)?),
-        _ => {
-            return Err(Failure::Usage(
-                "give two of --rows, --epsilon and --error: the third is what is looked for".into(),
-            ));
-        }
-    };
-    let (law, point, simulated) = simulation.around(rows, epsilon)?;
-    let at = problem.setting(rows, epsilon)?;
-    let rates = problem.rates(&at);
-    let hopeless = problem.is_hopeless(rows, epsilon)?;
-    if hopeless {
-        tell(&format!(
-            "warning: by {} the price of privacy alone exceeds what is to be found, up to a constant: no private method can \
-             work here; plan for more rows, more epsilon, or fewer columns",
-            rates[1].0
-        ));
-    } else if point.error > 0.5 * problem.signal() {
-        tell("warning: the error is of the size of what is to be found: the fit would say little");
-    }
+    let mut bar = Progress::new();
+    let answer = question.answer(&mut |note| tell(note), &mut |done, of| bar.step(done, of))?;
+    drop(bar);
     if let Some(path) = &arguments.plot {
-        let svg = plot::errors(|n, e| law.error(n, e), rows, epsilon, &simulation.points);
+        let found = &answer.document;
+        let svg = plot::errors(|n, e| answer.law.error(n, e), found.rows, found.epsilon, &answer.points);
         std::fs::write(path, svg)
             .map_err(|e| Failure::Failed(format!("cannot write {}: {e}", path.display())))?;
     }
-    let document = Document {
-        schema: "dpglm.study/1",
-        rows,
-        epsilon,
-        delta: arguments.delta,
-        error: point.error,
-        standard_error: point.standard_error,
-        simulated,
-        runs: arguments.runs,
-        law: LawDocument { fitted_sampling: law.sampling, fitted_noise: law.noise },
-        rates: rates
-            .into_iter()
-            .zip(["a method reaches", "no method beats"])
-            .map(|((theorem, rate), bound)| RateDocument {
-                theorem,
-                bound,
-                rate,
-                fitted_constant: point.error / rate,
-            })
-            .collect(),
-        hopeless,
-    };
     match format {
-        Format::Json => render::json(&document),
-        Format::Table => Ok(document.table()),
-    }
-}
-
-impl Arguments {
-    fn problem(&self) -> Result<Problem, Failure> {
-        let model = match (self.model, self.feature_bounds, self.target_bounds) {
-            (ModelName::Mean, Some(range), None) => PlannedModel::Mean { range },
-            (ModelName::Linear, None, Some(target)) => PlannedModel::Linear { target },
-            (ModelName::Logistic, None, None) => PlannedModel::Logistic,
-            (ModelName::Mean, ..) => {
-                return Err(Failure::Usage(
-                    "--model mean needs --feature-bounds=LOW,HIGH and no other bounds".into(),
-                ));
-            }
-            (ModelName::Linear, ..) => {
-                return Err(Failure::Usage(
-                    "--model linear needs --target-bounds=LOW,HIGH; its features are taken in [-1, 1]".into(),
-                ));
-            }
-            (ModelName::Logistic, ..) => {
-                return Err(Failure::Usage(
-                    "--model logistic takes no bounds: its features are taken in [-1, 1]".into(),
-                ));
-            }
-        };
-        let problem = Problem {
-            model,
-            columns: self.columns,
-            sparsity: self.sparsity,
-            delta: self.delta,
-            sigma: self.sigma,
-        };
-        problem.validate()?;
-        if self.error.is_some_and(|error| !(error.is_finite() && error > 0.0)) {
-            return Err(Failure::Usage("--error must be a finite number above 0: a squared l2 error".into()));
-        }
-        Ok(problem)
-    }
-}
-
-/// Simulated points, as many as were needed.
-struct Simulation {
-    problem: Problem,
-    runs: u64,
-    cache: Cache,
-    points: Vec<Point>,
-    bar: Progress,
-}
-
-impl Simulation {
-    fn most_rows(&self) -> usize {
-        (MOST_ENTRIES / self.problem.columns).max(100)
-    }
-
-    /// Simulates a point, unless it was simulated before.
-    fn point(&mut self, rows: usize, epsilon: f64) -> Result<Point, Failure> {
-        if let Some(known) = self.points.iter().find(|p| p.rows == rows && p.epsilon == epsilon) {
-            return Ok(*known);
-        }
-        let key = format!("{} {:?} rows {rows} epsilon {epsilon}", env!("CARGO_PKG_VERSION"), self.problem);
-        let mut errors = self.cache.read(&key);
-        errors.truncate(self.runs as usize);
-        if (errors.len() as u64) < self.runs {
-            let simulator = self.problem.simulator(rows, epsilon)?;
-            for seed in errors.len() as u64..self.runs {
-                errors.push(simulator.error(seed)?);
-                self.bar.step(seed + 1, self.runs);
-            }
-        }
-        self.cache.write(&key, &errors);
-        let point = self.problem.summary(rows, epsilon, &errors);
-        self.points.push(point);
-        Ok(point)
-    }
-
-    /// The law about a point, the error there, and whether it was simulated there.
-    fn around(&mut self, rows: usize, epsilon: f64) -> Result<(Law, Point, bool), Failure> {
-        let near = rows.min(self.most_rows());
-        let point = self.point(near, epsilon)?;
-        // Half and twice the noise tell its part of the error from the sampling's.
-        self.point(near, 2.0 * epsilon)?;
-        self.point((near / 2).max(20), epsilon)?;
-        let law = Law::fit(&self.points, self.problem.delta);
-        if near == rows {
-            return Ok((law, point, true));
-        }
-        // Beyond what can be simulated the law is passed through the farthest point that was.
-        let factor = law.error(rows as f64, epsilon) / law.error(near as f64, epsilon);
-        let (error, standard_error) = (point.error * factor, point.standard_error * factor);
-        Ok((law, Point { rows, epsilon, error, standard_error }, false))
-    }
-
-    fn find_rows(&mut self, error: f64, epsilon: f64) -> Result<usize, Failure> {
-        let mut rows = (20 * self.problem.columns).clamp(200, self.most_rows());
-        for _ in 0..6 {
-            let (law, point, _) = self.around(rows, epsilon)?;
-            // The law through the point itself: its shape, not its level.
-            let wanted = error * law.error(rows as f64, epsilon) / point.error;
-            let Some(next) = law.rows(wanted, epsilon) else {
-                return Err(Failure::Failed(format!(
-                    "no number of rows up to 10^12 brings the error to {error} at epsilon {epsilon}: ask for a larger error"
-                )));
-            };
-            let next = (next.ceil() as usize).max(20);
-            let settled = (next as f64 / rows as f64 - 1.0).abs() < 0.03;
-            rows = next;
-            if settled {
-                break;
-            }
-            // Far points tell of another regime.
-            let (low, high) = (rows / 8, rows.saturating_mul(8));
-            self.points.retain(|p| p.rows >= low && p.rows <= high);
-        }
-        Ok(rows)
-    }
-
-    fn find_epsilon(&mut self, error: f64, rows: usize) -> Result<f64, Failure> {
-        let mut epsilon = 1.0;
-        for _ in 0..6 {
-            let (law, point, _) = self.around(rows, epsilon)?;
-            let wanted = error * law.error(rows as f64, epsilon) / point.error;
-            let Some(next) = law.epsilon(wanted, rows as f64) else {
-                return Err(Failure::Failed(format!(
-                    "no epsilon up to 100 brings the error to {error} with {rows} rows: most of it is sampling error, so plan \
-                     for more rows"
-                )));
-            };
-            // Three digits: a plan is no more exact, and cached points are found again.
-            let next: f64 = format!("{next:.2e}").parse().unwrap_or(next);
-            let settled = (next / epsilon - 1.0).abs() < 0.03;
-            epsilon = next;
-            if settled {
-                break;
-            }
-            self.points.retain(|p| p.epsilon >= epsilon / 8.0 && p.epsilon <= epsilon * 8.0);
-        }
-        Ok(epsilon)
-    }
-}
-
-impl Document {
-    fn table(&self) -> String {
-        let how = if self.simulated {
-            format!("{} simulated fits", self.runs)
-        } else {
-            "the fitted law: so many rows are not simulated".into()
-        };
-        let mut rows = vec![
-            vec!["rows".into(), self.rows.to_string()],
-            vec!["epsilon".into(), render::plain(self.epsilon)],
-            vec!["delta".into(), render::plain(self.delta)],
-            vec![
-                "squared l2 error".into(),
-                format!("{:.4} (s.e. {:.4}), by {how}", self.error, self.standard_error),
-            ],
-        ];
-        for rate in &self.rates {
-            rows.push(vec![
-                format!("what {}", rate.bound),
-                format!(
-                    "{:.3e} by {}; fitted constant {:.2e}",
-                    rate.rate, rate.theorem, rate.fitted_constant
-                ),
-            ]);
-        }
-        rows.push(vec![
-            "fitted law".into(),
-            format!("{:.3}/n + {:.3}/(n mu)^2", self.law.fitted_sampling, self.law.fitted_noise),
-        ]);
-        format!(
-            "{}\nRates hold up to a constant; those named fitted come from simulation. Real rows may be harder than simulated ones.\n",
-            render::table(&rows)
-        )
+        Format::Json => render::json(&answer.document),
+        Format::Table => Ok(answer.document.table()),
     }
 }

@@ -1,8 +1,8 @@
 //! Another program as a method: a table goes in as CSV, coefficients come out as JSON.
 
-use crate::failure::Failure;
 use dpglm::audit::Table;
 use dpglm::{Error, Result};
+use dpglm_io::assembly::Failure;
 use serde_json::Value;
 use std::fmt::Write;
 use std::process::{Command, Stdio};

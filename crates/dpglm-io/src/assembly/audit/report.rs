@@ -1,10 +1,8 @@
-//! What an audit found, in words, as JSON, and as a drawing.
+//! What an audit found, in words and as JSON.
 
 use super::ground::Stage;
 use super::subject::Subject;
-use crate::failure::Failure;
-use crate::plot::roc::{Curve, roc};
-use crate::{Format, render};
+use crate::assembly::render;
 use dpglm::audit::{Findings, Roc};
 use serde::Serialize;
 
@@ -16,8 +14,9 @@ const ADJACENCY: &str = "replace one row";
 /// The false positive rate at which the members found are reported.
 const LOW: f64 = 0.001;
 
+/// The findings as JSON.
 #[derive(Serialize)]
-struct Document {
+pub struct AuditDocument {
     schema: &'static str,
     for_whom: &'static str,
     subject: String,
@@ -26,8 +25,9 @@ struct Document {
     claim: Claim,
     confidence: f64,
     /// The largest of the lower bounds.
-    lower_bound: f64,
-    exceeds_claim: bool,
+    pub lower_bound: f64,
+    /// Whether that is more than was claimed.
+    pub exceeds_claim: bool,
     one_run: Option<OneRun>,
     many_runs: Option<ManyRuns>,
     canaries: Option<Attack>,
@@ -68,43 +68,49 @@ impl Attack {
     }
 }
 
-pub fn show(
-    findings: &Findings,
-    subject: &Subject,
-    stage: &Stage,
-    claim: (Option<f64>, f64),
-    confidence: f64,
-    runs: u64,
-    format: Format,
-) -> Result<String, Failure> {
-    let document = Document {
-        schema: "dpglm.audit/1",
-        for_whom: FOR_WHOM,
-        subject: subject.name(),
-        rows: if stage.is_simulated { "simulated" } else { "from a file" },
-        adjacency: ADJACENCY,
-        claim: Claim { epsilon: claim.0, delta: claim.1 },
-        confidence,
-        lower_bound: findings.epsilon(),
-        exceeds_claim: claim.0.is_some_and(|epsilon| findings.epsilon() > epsilon),
-        one_run: findings.one_run.map(|run| OneRun {
-            epsilon: run.epsilon,
-            canaries: run.canaries,
-            guesses: run.guesses,
-            correct: run.correct,
-        }),
-        many_runs: findings.many_runs.as_ref().map(|report| ManyRuns {
-            epsilon: report.strongest.epsilon.max(0.0),
-            runs,
-            probabilities: [report.strongest.probabilities.0, report.strongest.probabilities.1],
-        }),
-        canaries: findings.canaries.as_ref().map(Attack::of),
-        held_out: findings.rows.as_ref().map(Attack::of),
-    };
-    if format == Format::Json { render::json(&document) } else { Ok(in_words(&document)) }
+impl AuditDocument {
+    /// The document of what an audit of `subject` found.
+    pub fn new(
+        findings: &Findings,
+        subject: &Subject,
+        stage: &Stage,
+        claim: (Option<f64>, f64),
+        confidence: f64,
+        runs: u64,
+    ) -> Self {
+        Self {
+            schema: "dpglm.audit/1",
+            for_whom: FOR_WHOM,
+            subject: subject.name(),
+            rows: if stage.is_simulated { "simulated" } else { "from a file" },
+            adjacency: ADJACENCY,
+            claim: Claim { epsilon: claim.0, delta: claim.1 },
+            confidence,
+            lower_bound: findings.epsilon(),
+            exceeds_claim: claim.0.is_some_and(|epsilon| findings.epsilon() > epsilon),
+            one_run: findings.one_run.map(|run| OneRun {
+                epsilon: run.epsilon,
+                canaries: run.canaries,
+                guesses: run.guesses,
+                correct: run.correct,
+            }),
+            many_runs: findings.many_runs.as_ref().map(|report| ManyRuns {
+                epsilon: report.strongest.epsilon.max(0.0),
+                runs,
+                probabilities: [report.strongest.probabilities.0, report.strongest.probabilities.1],
+            }),
+            canaries: findings.canaries.as_ref().map(Attack::of),
+            held_out: findings.rows.as_ref().map(Attack::of),
+        }
+    }
+
+    /// The findings in words.
+    pub fn in_words(&self) -> String {
+        in_words(self)
+    }
 }
 
-fn in_words(found: &Document) -> String {
+fn in_words(found: &AuditDocument) -> String {
     let mut text = format!("Audit of the {}, rows {}\n\n", found.subject, found.rows);
     let delta = render::plain(found.claim.delta);
     let claimed =
@@ -153,19 +159,6 @@ fn in_words(found: &Document) -> String {
         render::sentence(found.for_whom)
     ));
     text
-}
-
-/// The ROC of the attacks.
-pub fn drawing(findings: &Findings, claim: (Option<f64>, f64)) -> String {
-    let named = [("canary rows", &findings.canaries), ("held-out rows", &findings.rows)];
-    let curves: Vec<Curve<'_>> = named
-        .iter()
-        .filter_map(|(name, roc)| {
-            let roc = roc.as_ref()?;
-            Some(Curve { name, points: roc.points(), area: roc.area() })
-        })
-        .collect();
-    roc(&curves, claim.0.map(|epsilon| (epsilon, claim.1)))
 }
 
 /// A lower bound is only one if it is rounded down.

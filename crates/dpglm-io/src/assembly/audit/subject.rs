@@ -1,56 +1,64 @@
 //! What is attacked: a model's method, a mean, or another program.
 
-use super::external::External;
 use super::ground::Stage;
-use super::{Arguments, MeanToAudit};
-use crate::failure::Failure;
-use crate::means::{MeanMethod, Means};
-use crate::model::{Estimates, Family, Model, Wishes};
-use crate::table::Known;
+use crate::assembly::failure::Failure;
+use crate::assembly::means::{MeanMethod, Means};
+use crate::assembly::model::{Estimates, Model};
 use dpglm::audit::{Estimand, Estimator, Table};
 use dpglm::central::Privacy;
 use dpglm::families::Family as OnePredictor;
 use dpglm::noise::RandomSource;
 
+/// Starts another program: from the columns' names, and whether a constant column stands before them, to a method.
+pub type Start = dyn Fn(Vec<String>, bool) -> Result<Box<Estimator<'static>>, Failure>;
+
+/// Which mean is attacked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum MeanToAudit {
+    /// A coarse private look, then a tight clip; with --sparsity of few columns
+    Localise,
+    /// Private histograms for scale and place, then a clip
+    KarwaVadhan,
+    /// The plain average, without any privacy
+    Reference,
+}
+
+impl MeanToAudit {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            MeanToAudit::Localise => "localise",
+            MeanToAudit::KarwaVadhan => "karwa-vadhan",
+            MeanToAudit::Reference => "reference",
+        }
+    }
+}
+
 /// What is attacked.
 pub enum Subject {
+    /// A model's method.
     Model(Box<Model>),
-    Mean { method: MeanToAudit, sparsity: Option<usize> },
-    External { command: String, family: OnePredictor },
+    /// A mean.
+    Mean {
+        /// How it is taken.
+        method: MeanToAudit,
+        /// The number of means that may differ from zero.
+        sparsity: Option<usize>,
+    },
+    /// Another program.
+    External {
+        /// In words, for the report.
+        name: String,
+        /// What kind of response it explains.
+        family: OnePredictor,
+        /// How it is started.
+        start: Box<Start>,
+    },
 }
 
 impl Subject {
-    pub fn new(arguments: &Arguments, known: &Known) -> Result<Self, Failure> {
-        if let Some(method) = arguments.mean {
-            return Ok(Self::Mean { method, sparsity: arguments.sparse.sparsity });
-        }
-        let Some(domain) = known.domain()? else {
-            return Err(Failure::Usage(
-                "the schema names no target: give --target COLUMN, or --mean to attack a mean".into(),
-            ));
-        };
-        let family = arguments.family.unwrap_or_else(|| Family::of(&domain));
-        let Some(one_predictor) = family.one_predictor() else {
-            return Err(Failure::Usage(
-                "an audit attacks models with one linear predictor, not multinomial ones: give another --family or --target"
-                    .into(),
-            ));
-        };
-        if let Some(command) = &arguments.command {
-            return Ok(Self::External { command: command.clone(), family: one_predictor });
-        }
-        let wishes = Wishes {
-            family: Some(family),
-            method: arguments.method,
-            ridge: arguments.ridge,
-            ..arguments.sparse.wishes()
-        };
-        let mut model = wishes.model(known)?;
-        model.validate()?;
-        model.sparse.public_features = arguments.sparse.public_features(&arguments.columns, known)?;
-        Ok(Self::Model(Box::new(model)))
-    }
-
+    /// What the method estimates.
     pub fn estimand(&self) -> Estimand {
         match self {
             Self::Mean { .. } => Estimand::Mean,
@@ -61,10 +69,12 @@ impl Subject {
         }
     }
 
+    /// Whether it is a mean.
     pub fn is_mean(&self) -> bool {
         matches!(self, Self::Mean { .. })
     }
 
+    /// Whether it is another program, which sees the user's own units.
     pub fn is_external(&self) -> bool {
         matches!(self, Self::External { .. })
     }
@@ -79,7 +89,7 @@ impl Subject {
         match self {
             Self::Model(model) => format!("{} model by {}", model.family.name(), model.method.name()),
             Self::Mean { method, .. } => format!("mean by {}", method.name()),
-            Self::External { command, .. } => format!("command `{command}`"),
+            Self::External { name, .. } => name.clone(),
         }
     }
 
@@ -92,10 +102,9 @@ impl Subject {
     ) -> Result<Box<Estimator<'_>>, Failure> {
         let columns = stage.base.columns();
         Ok(match self {
-            Self::External { command, .. } => {
+            Self::External { start, .. } => {
                 let names = stage.columns.iter().map(|c| c.name.clone()).collect();
-                let external = External::new(command, names, columns > stage.columns.len())?;
-                Box::new(move |table: &Table, _: &mut RandomSource| external.fit(table))
+                start(names, columns > stage.columns.len())?
             }
             Self::Model(model) => {
                 let ready = model.prepare(columns, rows, privacy)?;
@@ -143,6 +152,6 @@ fn spread_out(estimates: Estimates, columns: usize) -> Vec<f64> {
 }
 
 /// The library runs the method and passes its failure on.
-fn in_words(failure: dpglm_io::assembly::Failure) -> dpglm::Error {
+fn in_words(failure: Failure) -> dpglm::Error {
     dpglm::Error::Conflict(failure.to_string())
 }

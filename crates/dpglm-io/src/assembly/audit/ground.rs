@@ -1,14 +1,11 @@
 //! The rows that an audit stands on: simulated, or the user's own.
 
-use super::{Arguments, MeanToAudit, Subject};
-use crate::failure::Failure;
-use crate::table::Known;
+use super::Subject;
+use crate::assembly::failure::Failure;
+use crate::{Domain, Encoded, EncodedColumn, Scaling};
 use dpglm::audit::{DataModel, Estimand, PublicBox, Table};
 use dpglm::central::reference;
 use dpglm::noise::RandomSource;
-use dpglm_io::schema::Missing;
-use dpglm_io::{Bounds, Domain, Encoded, EncodedColumn, Response, Scaling, Wide};
-use std::path::Path;
 
 /// Keeps the reference point defined where columns repeat each other.
 const RIDGE: f64 = 1e-3;
@@ -16,34 +13,51 @@ const MOST_COLUMNS: usize = 1_200;
 
 /// The tables, in stored units, or in the user's for another program.
 pub struct Stage {
+    /// The rows that are in.
     pub base: Table,
+    /// Rows like them that are not.
     pub held_out: Table,
     /// The truth of simulated rows; of a file, an estimate from rows that are used for nothing else.
     pub reference: Vec<f64>,
+    /// What is publicly known of the cells.
     pub cells: PublicBox,
+    /// The columns, the constant one left out.
     pub columns: Vec<EncodedColumn>,
+    /// A table that differs in one row.
     pub neighbour: Option<Table>,
+    /// Whether the rows are simulated.
     pub is_simulated: bool,
 }
 
+/// Rows to be simulated.
+pub struct Simulated {
+    /// How many.
+    pub rows: usize,
+    /// How many columns.
+    pub columns: usize,
+    /// The bounds of every column.
+    pub bounds: (f64, f64),
+    /// Whether columns are centred, as where an intercept can take it up.
+    pub intercept: bool,
+    /// How many columns matter.
+    pub support: Option<usize>,
+}
+
 impl Stage {
-    pub fn new(
-        arguments: &Arguments,
-        known: &Known,
+    /// The stage of a table, and of a neighbour of it if there is one.
+    pub fn of_tables(
+        table: Encoded,
+        neighbour: Option<Encoded>,
+        domain: Option<&Domain>,
         subject: &Subject,
         rng: &mut RandomSource,
     ) -> Result<Self, Failure> {
-        match &arguments.file {
-            None => simulated(arguments, known, subject, rng),
-            Some(path) => {
-                let (table, columns, cells) = read(arguments, known, subject, path)?;
-                let neighbour = match &arguments.neighbour {
-                    Some(other) => Some(read(arguments, known, subject, other)?.0),
-                    None => None,
-                };
-                Self::of_file(table, columns, cells, neighbour, subject, rng)
-            }
-        }
+        let (table, columns, cells) = encoded(table, domain, subject)?;
+        let neighbour = match neighbour {
+            Some(other) => Some(encoded(other, domain, subject)?.0),
+            None => None,
+        };
+        Self::of_file(table, columns, cells, neighbour, subject, rng)
     }
 
     /// Half of the rows are members, a quarter is held out, and a quarter gives the reference point. Neighbours stay whole.
@@ -105,26 +119,20 @@ fn reference_point(rows: &Table, estimand: &Estimand) -> Result<Vec<f64>, Failur
     })
 }
 
-fn simulated(
-    arguments: &Arguments,
-    known: &Known,
+/// The stage of simulated rows.
+pub fn simulated(
+    wanted: &Simulated,
+    domain: Option<&Domain>,
     subject: &Subject,
     rng: &mut RandomSource,
 ) -> Result<Stage, Failure> {
-    let Known::Wide(wide) = known else {
-        return Err(Failure::Usage(
-            "a schema describes a file: give FILE, or --feature-bounds with --rows and --columns for simulated rows".into(),
-        ));
-    };
-    let (Some(rows), Some(d)) = (arguments.rows, arguments.columns.columns) else {
-        return Err(Failure::Usage("give FILE, or --rows N and --columns D for simulated rows".into()));
-    };
+    let (rows, d) = (wanted.rows, wanted.columns);
     if rows < 8 || d == 0 {
         return Err(Failure::Usage(format!("{rows} rows and {d} columns: an audit needs at least 8 and 1")));
     }
-    let (low, high) = wide.bounds.feature;
+    let (low, high) = wanted.bounds;
     // As a file's columns are stored: centred where an intercept can take it up.
-    let (center, half_width) = if wide.intercept {
+    let (center, half_width) = if wanted.intercept {
         (0.5 * (low + high), 0.5 * (high - low))
     } else {
         (0.0, low.abs().max(high.abs()))
@@ -137,9 +145,9 @@ fn simulated(
     };
     let columns: Vec<EncodedColumn> =
         (1..=d).map(|j| EncodedColumn { name: format!("x{j}"), scaling, category: None }).collect();
-    let constant = subject.has_constant(known.intercept());
-    let cells = cells(&columns, constant, subject.response_range(known)?, subject.is_external());
-    let support = arguments.sparse.sparsity.unwrap_or(d).min(d);
+    let constant = subject.has_constant(wanted.intercept);
+    let cells = cells(&columns, constant, subject.response_range(domain), subject.is_external());
+    let support = wanted.support.unwrap_or(d).min(d);
     let model = DataModel::new(subject.estimand(), cells.clone(), support)?;
     Ok(Stage {
         base: model.draw(rows, rng)?,
@@ -152,15 +160,13 @@ fn simulated(
     })
 }
 
-fn read(
-    arguments: &Arguments,
-    known: &Known,
+fn encoded(
+    encoded: Encoded,
+    domain: Option<&Domain>,
     subject: &Subject,
-    path: &Path,
 ) -> Result<(Table, Vec<EncodedColumn>, PublicBox), Failure> {
-    let encoded: Encoded = arguments.columns.read(path, known, !subject.is_mean())?;
     let constant = encoded.constant_column;
-    let cells = cells(&encoded.columns, constant, subject.response_range(known)?, subject.is_external());
+    let cells = cells(&encoded.columns, constant, subject.response_range(domain), subject.is_external());
     let mut table = Table::of(&encoded.design, &encoded.response)?;
     if subject.is_external() {
         let d = table.columns();
@@ -196,67 +202,13 @@ fn cells(columns: &[EncodedColumn], constant: bool, response: (f64, f64), in_use
     PublicBox { features, categories, response }
 }
 
-impl Arguments {
-    /// What is publicly known, from the schema or from flags.
-    pub(super) fn known(&self) -> Result<Known, Failure> {
-        // As `dpglm mean` does: columns that are not centred keep their zero.
-        let centred = self.sparse.sparsity.is_none();
-        match self.columns.known()? {
-            Known::Schema(mut schema) => {
-                if schema.unit().is_some() || schema.exposure().is_some() || schema.missing() == Missing::Drop
-                {
-                    return Err(Failure::Failed(
-                        "an audit replaces one row: it takes no unit, no exposure and no missing = \"drop\"; write a schema \
-                         without them"
-                            .into(),
-                    ));
-                }
-                if let Some(target) = &self.target {
-                    schema = schema.with_target(Some(target))?;
-                }
-                Ok(Known::Schema(match self.mean {
-                    Some(_) => schema.with_target(None)?.with_intercept(centred),
-                    None if self.no_intercept => schema.with_intercept(false),
-                    None => schema,
-                }))
-            }
-            Known::Wide(wide) if self.mean.is_some() => Ok(Known::Wide(Wide { intercept: centred, ..wide })),
-            Known::Wide(wide) => {
-                if let Some((low, high)) = self.target_bounds {
-                    Bounds::new("--target-bounds", low, high)?;
-                } else if !self.binary {
-                    return Err(Failure::Usage(
-                        "the target's public range is needed and has no default: give --target-bounds=LOW,HIGH or --binary"
-                            .into(),
-                    ));
-                }
-                let response = self.target.clone().map_or(Response::LastColumn, Response::Column);
-                let mut wide = Wide { response, intercept: !self.no_intercept, ..wide };
-                (wide.bounds.target, wide.bounds.binary) = (self.target_bounds, self.binary);
-                Ok(Known::Wide(wide))
-            }
-        }
-    }
-}
-
 impl Subject {
     /// The two ends between which a canary's response jumps.
-    fn response_range(&self, known: &Known) -> Result<(f64, f64), Failure> {
-        Ok(match known.domain()? {
+    fn response_range(&self, domain: Option<&Domain>) -> (f64, f64) {
+        match domain {
             _ if self.is_mean() => (0.0, 1.0),
             Some(Domain::Real(bounds) | Domain::Count(bounds)) => (bounds.lower(), bounds.upper()),
             _ => (0.0, 1.0),
-        })
-    }
-}
-
-impl MeanToAudit {
-    /// Its name on the command line.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            MeanToAudit::Localise => "localise",
-            MeanToAudit::KarwaVadhan => "karwa-vadhan",
-            MeanToAudit::Reference => "reference",
         }
     }
 }

@@ -1,0 +1,76 @@
+//! Audits: attacks on a method, and lower bounds on its epsilon beside what it claims.
+
+pub mod ground;
+pub mod report;
+pub mod subject;
+
+use super::failure::Failure;
+use dpglm::audit::{Findings, Ground, Inspection, Opposite};
+use dpglm::central::Privacy;
+use dpglm::noise::RandomSource;
+use ground::Stage;
+pub use subject::Subject;
+
+/// How a method is attacked.
+pub struct Attack {
+    /// How often it is run on each of two neighbours; 0 leaves this out.
+    pub runs: u64,
+    /// Runs of a pilot, for methods that take long.
+    pub pilot: Option<u64>,
+    /// Pairs of canaries; by default a quarter of the rows, at most 500.
+    pub canaries: Option<usize>,
+    /// In what the two rows of a pair differ.
+    pub opposite: Option<Opposite>,
+    /// The confidence of the lower bounds, all together.
+    pub confidence: f64,
+    /// The claim, of which epsilon may be missing.
+    pub claim: (Option<f64>, f64),
+    /// How the method is run.
+    pub privacy: Privacy,
+}
+
+impl Attack {
+    /// Runs the attacks.
+    pub fn run(
+        &self,
+        subject: &Subject,
+        stage: &mut Stage,
+        rng: &mut RandomSource,
+    ) -> Result<Findings, Failure> {
+        let mut inspection = Inspection::new(subject.estimand(), 1.0 - self.confidence)?.runs(self.runs);
+        if let Some(pilot) = self.pilot.filter(|&pilot| pilot > 0) {
+            inspection = inspection.pilot(pilot);
+        }
+        if let Some(opposite) = self.opposite {
+            inspection = inspection.opposite(opposite)?;
+        }
+        // Without a claim there is nothing to exceed; the bounds are the same.
+        let promise = (self.claim.0.unwrap_or(0.0), self.claim.1);
+        if let Some(right) = &stage.neighbour {
+            if self.runs == 0 {
+                return Err(Failure::Usage("--neighbour needs --runs of at least 1".into()));
+            }
+            let mut fit = subject.estimator(stage, stage.base.rows(), self.privacy)?;
+            return Ok(inspection.neighbours(&stage.base, right, promise, &mut *fit, rng)?);
+        }
+        let canaries = self.canaries.unwrap_or((stage.base.rows() / 4).clamp(1, 500));
+        // Canaries take the places of rows.
+        let rest = stage.base.rows().checked_sub(canaries).filter(|&rest| rest > 0);
+        let Some(rest) = rest else {
+            return Err(Failure::Usage(format!(
+                "canaries must be fewer than the {} rows they are planted among, got {canaries}: give fewer, or more rows",
+                stage.base.rows()
+            )));
+        };
+        stage.base = stage.base.slice(0, rest)?;
+        let inspection = inspection.canaries(canaries);
+        let mut fit = subject.estimator(stage, rest + canaries, self.privacy)?;
+        let ground = Ground {
+            base: &stage.base,
+            held_out: Some(&stage.held_out),
+            reference: &stage.reference,
+            cells: &stage.cells,
+        };
+        Ok(inspection.run(&ground, promise, &mut *fit, rng)?)
+    }
+}

@@ -1,0 +1,70 @@
+"""Private estimation of means, linear regression and generalized linear models.
+
+>>> import numpy as np
+>>> from dpglm import PrivateLinearRegression
+>>> X = np.random.default_rng(0).uniform(0, 1, (1000, 2))
+>>> model = PrivateLinearRegression(epsilon=1.0, delta=1e-6, feature_bounds=(0, 1), target_bounds=(0, 2))
+>>> model.fit(X, X[:, 0]).certificate_.grade
+'certified'
+
+Epsilon, delta and bounds have no defaults: they are yours to choose, and bounds must come from public knowledge.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import local
+from ._accounting import Event, Guarantee, account, calibrate
+from ._audit import AuditReport, audit
+from ._certificate import Certificate
+from ._estimators import (
+    PrivateLinearRegression,
+    PrivateLogisticRegression,
+    PrivateMean,
+    PrivatePoissonRegressor,
+)
+from ._native import version as _version
+from ._plan import StudyPlan, plan
+from ._table import Schema, fit_table
+from ._warnings import CuratorNote, PrivacyWarning, UnpaidSelectionWarning
+
+if TYPE_CHECKING:
+    from ._formula import glm
+
+__all__ = [
+    "AuditReport",
+    "Certificate",
+    "CuratorNote",
+    "Event",
+    "Guarantee",
+    "PrivacyWarning",
+    "PrivateLinearRegression",
+    "PrivateLogisticRegression",
+    "PrivateMean",
+    "PrivatePoissonRegressor",
+    "Schema",
+    "StudyPlan",
+    "UnpaidSelectionWarning",
+    "account",
+    "audit",
+    "calibrate",
+    "fit_table",
+    "glm",
+    "local",
+    "plan",
+]
+__version__ = _version()
+
+
+def __getattr__(name: str) -> Any:
+    # Formulas need libraries that the rest does not.
+    if name == "glm":
+        from ._formula import glm
+
+        return glm
+    raise AttributeError(f"module 'dpglm' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

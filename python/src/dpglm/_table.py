@@ -1,0 +1,155 @@
+"""Whole tables under a schema, as the command line fits them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from ._base import Estimator, plain_number
+from ._data import adapt
+
+__all__ = ["FittedModel", "Schema", "ask", "fit_table"]
+
+
+class Schema:
+    """What is publicly known of a table: the TOML that ``dpglm schema init`` drafts and ``--schema`` reads.
+
+    >>> schema = Schema('''
+    ... target = "income"
+    ... [columns]
+    ... age = { kind = "real", bounds = [18, 98] }
+    ... sex = { kind = "binary", levels = ["Female", "Male"] }
+    ... income = { kind = "real", bounds = [0, 200] }
+    ... ''')
+    >>> schema.target, schema.columns
+    ('income', ['age', 'sex', 'income'])
+    """
+
+    def __init__(self, text: str, *, target: str | None = None, unit: str | None = None) -> None:
+        self._json = _native.read_schema(text, target, unit)
+        self._document: dict[str, Any] = json.loads(self._json)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, target: str | None = None, unit: str | None = None) -> Schema:
+        """Reads a schema file."""
+        return cls(Path(path).read_text(encoding="utf-8"), target=target, unit=unit)
+
+    @property
+    def target(self) -> str | None:
+        """The column to explain."""
+        return self._document.get("target")
+
+    @property
+    def columns(self) -> list[str]:
+        """The declared columns."""
+        return list(self._document["columns"])
+
+    def to_json(self, *, intercept: bool | None = None) -> str:
+        """As artefacts hold it."""
+        if intercept is None:
+            return self._json
+        return json.dumps({**self._document, "intercept": intercept})
+
+
+class FittedModel(Estimator):
+    """A model that was fitted to a table: coefficients by name, intervals, certificate, predictions."""
+
+    def __init__(self, artefact: str) -> None:
+        document = self._keep(artefact)
+        self.coefficients_: dict[str, float] = dict(document["coefficients"])
+        self.artefact = artefact
+        self._encoding = json.dumps(document["encoding"])
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"<{str(self.summary()).splitlines()[0]}>"
+
+    def predict(self, data: Any) -> np.ndarray:
+        """The mean response of each row; for levels the probability of each, in the order declared.
+
+        Predictions are as private as the rows they are made for."""
+        table = encode_table(data, self._encoding, constant=False, needs_target=False)
+        found = np.asarray(self._artefact().predict(table))
+        return found[:, 0] if found.shape[1] == 1 else found
+
+
+def encode_table(data: Any, schema_json: str, *, constant: bool, needs_target: bool, strict: bool = False) -> Any:
+    """A data frame under a schema."""
+    rows = adapt(data)
+    how = {
+        "schema": schema_json,
+        "name": "data",
+        "strict": strict,
+        "constant_column": constant,
+        "needs_target": needs_target,
+        "single": False,
+    }
+    return _native.encode_columns(how, list(zip(rows.called(), rows.by_column())), None)
+
+
+def ask(
+    *,
+    epsilon: Any,
+    delta: Any,
+    family: str | None = None,
+    method: str | None = None,
+    ridge: Any = None,
+    radius: Any = None,
+    intervals: Any = None,
+    tune: str | None = None,
+    sparsity: Any = None,
+    row_norm: Any = None,
+    l1_radius: Any = None,
+    accept: str | None = None,
+    insecure_seed: Any = None,
+    uniform: bool = False,
+) -> dict[str, Any]:
+    """What is asked of a model, as the library takes it."""
+    return {
+        "epsilon": plain_number("epsilon", epsilon),
+        "delta": plain_number("delta", delta),
+        "insecure_seed": plain_number("insecure_seed", insecure_seed, int),
+        "family": family,
+        "method": method,
+        "ridge": plain_number("ridge", ridge),
+        "radius": plain_number("radius", radius),
+        "intervals": plain_number("intervals", intervals),
+        "tune": tune,
+        "sparsity": plain_number("sparsity", sparsity, int),
+        "row_norm": plain_number("row_norm", row_norm),
+        "l1_radius": plain_number("l1_radius", l1_radius),
+        "accept": accept,
+        "uniform": uniform,
+    }
+
+
+def fit_table(
+    data: Any,
+    schema: Schema,
+    *,
+    epsilon: float,
+    delta: float | None,
+    fit_intercept: bool | None = None,
+    strict: bool = False,
+    **wishes: Any,
+) -> FittedModel:
+    """Fits a model to a data frame that holds its target, under a schema: ``dpglm fit FILE --schema FILE`` in memory.
+
+    The wishes are those of the command line: ``family``, ``method``, ``intervals``, ``sparsity``, ``ridge``, ``radius``,
+    ``tune``, ``row_norm``, ``l1_radius``, ``accept``, ``insecure_seed``. Units and exposures are the schema's.
+    """
+    asked = ask(epsilon=epsilon, delta=delta, **wishes)
+    if asked["method"] not in ("reference", "iht"):
+        _native.check_budget(asked["epsilon"], asked["delta"])
+    schema_json = schema.to_json(intercept=fit_intercept)
+    table = encode_table(data, schema_json, constant=True, needs_target=True, strict=strict)
+    artefact, said = _native.fit(table, asked, None, None)
+    fitted = FittedModel(artefact)
+    fitted._tell(table, said)
+    return fitted
+
+
