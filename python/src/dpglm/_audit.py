@@ -6,7 +6,7 @@ import copy
 import html
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from . import _native
 from ._base import plain_number
@@ -59,8 +59,11 @@ def audit(
     False
     """
     if not isinstance(estimator, (_Model, PrivateMean)):
-        raise TypeError(f"estimator must be one of this package, got {type(estimator).__name__}: give a PrivateLinearRegression, say")
+        raise TypeError(
+            f"estimator must be one of this package, got {type(estimator).__name__}: give a PrivateLinearRegression, say"
+        )
     is_mean = isinstance(estimator, PrivateMean)
+    estimator = cast(Any, estimator)
     asked = {
         "runs": plain_number("runs", runs, int),
         "canaries": plain_number("canaries", canaries, int),

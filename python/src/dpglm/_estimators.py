@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -145,7 +146,7 @@ class _Model(Estimator):
                 public = self._encode(adapt(self.public_features), declared, intercept=intercept, constant=False)
             bar = _bar() if self.progress else None
             try:
-                artefact, said = _native.fit(table, asked, public, bar and bar.step)
+                artefact, said = _native.fit(table, asked, public, None if bar is None else bar.step)
             finally:
                 if bar is not None:
                     bar.close()
@@ -163,6 +164,8 @@ class _Model(Estimator):
         name = str(getattr(y, "name", None) or "y")
         if name in declared.columns:
             name = "y"
+        if np.ndim(y) == 2 and np.shape(y)[1] == 1:
+            _warn_of_a_column()
         cells = column(y)
         self._require_as_many(rows.rows, cells)
         intercept = bool(self.fit_intercept)
@@ -186,7 +189,7 @@ class _Model(Estimator):
     def _set(self, document: dict[str, Any]) -> None:
         (intercept, slopes), *_ = self._artefact().blocks()
         self.coef_ = np.asarray(slopes)
-        self.intercept_ = 0.0 if intercept is None else float(intercept)
+        self.intercept_: Any = 0.0 if intercept is None else float(intercept)
         self.coefficient_names_ = list(document["columns"])
         self.support_ = document.get("support")
 
@@ -213,7 +216,7 @@ class _Model(Estimator):
         """The mean response of each row. Predictions are as private as the rows they are made for."""
         return self._predicted(X)[:, 0]
 
-    def _more_tags(self, kind: str) -> Any:
+    def _tags_as(self, kind: str) -> Any:
         from sklearn.utils import RegressorTags
 
         tags = super().__sklearn_tags__()
@@ -300,7 +303,7 @@ class PrivateLinearRegression(_Model):
         return float(1 - residual / total) if total > 0 else float("nan")
 
     def __sklearn_tags__(self) -> Any:
-        return self._more_tags("regressor")
+        return self._tags_as("regressor")
 
 
 class PrivatePoissonRegressor(PrivateLinearRegression):
@@ -540,6 +543,16 @@ class PrivateMean(Estimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
         return tags
+
+
+def _warn_of_a_column() -> None:
+    message = "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples, )."
+    try:
+        from sklearn.exceptions import DataConversionWarning
+    except ImportError:
+        warnings.warn(message, UserWarning, stacklevel=4)
+        return
+    warnings.warn(message, DataConversionWarning, stacklevel=4)
 
 
 class _bar:

@@ -227,8 +227,8 @@ class Terms:
         found: dict[str, tuple[dict[str, Any], Any]] = {}
         for term in self.terms:
             factors = [(text, reader.factor(text)) for text in term]
-            if len(factors) == 1 and isinstance(factors[0][1], Levels):
-                text, levels = factors[0]
+            text, levels = factors[0]
+            if len(factors) == 1 and isinstance(levels, Levels):
                 found[text] = (levels.declared, levels.cells)
                 continue
             for name, product in _products(factors, rows):
