@@ -79,7 +79,7 @@ fn main() {
         ("mid logistic n 80000 d 1000", Box::new(|seed| logistic(80_000, 1_000, 10, at_most(40), seed))),
         ("large logistic n 80000 d 10000", Box::new(|seed| logistic(80_000, 10_000, 10, at_most(40), seed))),
     ];
-    println!("setting                         told s (s.e.)      tuned (s.e.)      ratio   kept");
+    println!("setting                         told s (s.e.)      tuned (s.e.)      ratio   of l2   kept");
     for (name, run) in settings.iter().filter(|(name, _)| name.contains(&filter)) {
         let outcomes: Vec<Outcome> = (0..seeds).map(run).collect();
         let m = seeds as f64;
@@ -89,13 +89,15 @@ fn main() {
             (mean, (square / (m - 1.0).max(1.0) / m).sqrt())
         };
         let (told, tuned, kept) = (summary(|o| o.0), summary(|o| o.1), summary(|o| o.2 as f64));
+        let l2 = (summary(|o| o.0.sqrt()).0, summary(|o| o.1.sqrt()).0);
         println!(
-            "{name:30} {:.4} ({:.4})    {:.4} ({:.4})    {:.2}   {:.1}",
+            "{name:30} {:.4} ({:.4})    {:.4} ({:.4})    {:.2}    {:.2}    {:.1}",
             told.0,
             told.1,
             tuned.0,
             tuned.1,
             tuned.0 / told.0,
+            l2.1 / l2.0,
             kept.0
         );
     }

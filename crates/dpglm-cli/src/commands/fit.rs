@@ -279,6 +279,15 @@ impl Arguments {
                   select-refine always do",
             );
         }
+        if let Known::Schema(schema) = known
+            && let Some(unit) = schema.unit()
+            && tune.divides_rows()
+        {
+            return Err(Failure::Usage(format!(
+                "--tune divides the rows by their place in the table, but the schema protects `{unit}` with all of its rows: give \
+                 the parameter itself, or take `unit` out of the schema"
+            )));
+        }
         let method = self.method.unwrap_or(Method::default_for(self.sparse.sparsity.or(tune.sparsity)));
         if let Known::Schema(schema) = known {
             sparse::require_plain(method, schema)?;

@@ -1,4 +1,5 @@
-//! Audits of tuned fits: a row of the part that is fitted, a row of the part that chooses, and the best of random trials.
+//! Audits of tuned fits: a row of the part that is fitted, a row of the part that chooses, a tuned mean, and the best of random
+//! trials.
 
 use super::{AuditCase, Run, Subject};
 use crate::central::{Glm, Prepared, Privacy};
@@ -7,8 +8,8 @@ use crate::error::Result;
 use crate::families::Family;
 use crate::mechanisms::GaussianVector;
 use crate::noise::RandomSource;
-use crate::privacy::{Budget, Event};
-use crate::tuning::{RandomStopping, TunedSparsity};
+use crate::privacy::{Budget, Event, Noise};
+use crate::tuning::{RandomStopping, TunedSparseMean, TunedSparsity};
 use std::rc::Rc;
 
 const ROWS: usize = 40;
@@ -68,6 +69,47 @@ pub(super) fn tuned_sparsity() -> Result<AuditCase> {
 /// A row of the second part pays for the choice and the final fit.
 pub(super) fn tuned_sparsity_choice() -> Result<AuditCase> {
     tuned("tuned-sparsity-choice", CHOOSING, 1)
+}
+
+/// One row of opposite signs: it moves every count by 2, and so the number of columns that lie above the level.
+pub(super) fn tuned_sparse_mean() -> Result<AuditCase> {
+    const CLAIM: (f64, f64) = (4.0, 1e-2);
+    let model = TunedSparseMean::new(vec![(-1.0, 1.0); 3], 3)?;
+    let claim =
+        vec![Event::new("tuned sparse mean", Noise::Approximate { epsilon: CLAIM.0, delta: CLAIM.1 }, 1)?];
+    let pair = |epsilon: f64, bare: bool| -> Result<Vec<Run>> {
+        let table = |last: f64| -> Result<Design> {
+            let entry = |row: usize, j: usize| if row + 4 * j < ROWS / 2 { -1.0 } else { 1.0 };
+            let mut x: Vec<f64> = (0..3 * ROWS).map(|k| entry(k / 3, k % 3)).collect();
+            x[3 * ROWS - 3..].fill(last);
+            Design::from_f64(ROWS, 3, x)
+        };
+        let tables = [table(-1.0)?, table(1.0)?];
+        let (model, privacy) = (model.clone(), Privacy::Budget(Budget::new(epsilon, CLAIM.1)?));
+        Ok(vec![Box::new(move |side, rng: &mut RandomSource| {
+            let table = &tables[usize::from(side)];
+            let found = model.fit(table, privacy, rng)?;
+            let mut output = vec![0.0; 3];
+            found.support.iter().zip(&found.fit.means).for_each(|(&j, &m)| output[j] = m);
+            output.push(output.iter().sum());
+            output.push(found.support.len() as f64);
+            if bare {
+                output.push(table.row(ROWS - 1).sum());
+            }
+            Ok(output)
+        })])
+    };
+    Ok(AuditCase {
+        weakened: vec![
+            Subject {
+                name: "twenty times the budget",
+                claim: claim.clone(),
+                pairs: pair(20.0 * CLAIM.0, false)?,
+            },
+            Subject { name: "last row without noise", claim: claim.clone(), pairs: pair(CLAIM.0, true)? },
+        ],
+        honest: Subject { name: "tuned-sparse-mean", claim, pairs: pair(CLAIM.0, false)? },
+    })
 }
 
 /// Each trial is a number with Gaussian noise, which is its own score.
