@@ -68,7 +68,7 @@ impl TunedSparsity {
         let mut first: Vec<Planned> = self.path_model().plan(width, first_part(rows), privacy)?;
         first.iter_mut().for_each(|line| line.share *= PATH_SHARE);
         if choosing {
-            first.push(planned_columns(columns_share, self.largest));
+            first.extend(planned_columns(columns_share, self.largest));
         }
         let mut all = self.model.plan(width, rows, privacy)?;
         all.iter_mut().for_each(|line| line.share *= 1.0 - PATH_SHARE - columns_share);
