@@ -15,6 +15,9 @@ use rand_core::SeedableRng;
 /// Squared error told s, squared error not told, columns kept.
 type Outcome = (f64, f64, usize);
 
+/// A name, and the outcome of one seed.
+type Setting<'a> = (&'static str, Box<dyn Fn(u64) -> Outcome + 'a>);
+
 /// Sparse logistic regression: 10,000 columns uniform on (-1, 1), coefficients on the unit sphere of s columns.
 fn logistic(n: usize, d: usize, s: usize, largest: usize, seed: u64) -> Outcome {
     let rng = &mut Generator::seed_from_u64(seed);
@@ -72,7 +75,7 @@ fn main() {
     let filter = arguments.next().unwrap_or_default();
     let largest: Option<usize> = arguments.next().and_then(|s| s.parse().ok());
     let at_most = |default: usize| largest.unwrap_or(default);
-    let settings: [(&str, Box<dyn Fn(u64) -> Outcome>); 5] = [
+    let settings: [Setting<'_>; 5] = [
         ("mean n 1000", Box::new(|seed| mean(1_000, at_most(40), seed))),
         ("mean n 2000", Box::new(|seed| mean(2_000, at_most(40), seed))),
         ("small logistic n 20000 d 1000", Box::new(|seed| logistic(20_000, 1_000, 10, at_most(40), seed))),
