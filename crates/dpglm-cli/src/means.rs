@@ -8,7 +8,7 @@ use dpglm::comparators::KarwaVadhan;
 use dpglm::data::Design;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Event;
-use dpglm::tuning::TunedSparseMean;
+use dpglm::tuning::{PreparedSparseMean, TunedSparseMean};
 use dpglm_io::EncodedColumn;
 use serde::{Deserialize, Serialize};
 
@@ -144,8 +144,7 @@ fn require_zero_within(what: &str, low: f64, high: f64) -> Result<(), Failure> {
 pub enum ReadyMeans {
     Dense(Prepared<PrivateMean>),
     Sparse(Prepared<SparseMean>),
-    /// Its noise depends on the number that is chosen.
-    Tuned(TunedSparseMean, Privacy),
+    Tuned(PreparedSparseMean),
     KarwaVadhan(Prepared<KarwaVadhan>),
 }
 
@@ -155,7 +154,7 @@ impl Estimator {
         Ok(match self {
             Estimator::Dense(model) => ReadyMeans::Dense(model.prepare(rows, privacy)?),
             Estimator::Sparse(model) => ReadyMeans::Sparse(model.prepare(rows, privacy)?),
-            Estimator::Tuned(model) => ReadyMeans::Tuned(model.clone(), privacy),
+            Estimator::Tuned(model) => ReadyMeans::Tuned(model.prepare(rows, privacy)?),
             Estimator::KarwaVadhan(model) => ReadyMeans::KarwaVadhan(model.prepare(columns, rows, privacy)?),
         })
     }
@@ -165,7 +164,7 @@ impl Estimator {
         Ok(match self.prepare(columns, rows, privacy)? {
             ReadyMeans::Dense(prepared) => prepared.events()?,
             ReadyMeans::Sparse(prepared) => prepared.events()?,
-            ReadyMeans::Tuned(model, privacy) => model.events(rows, privacy)?,
+            ReadyMeans::Tuned(prepared) => prepared.events()?,
             ReadyMeans::KarwaVadhan(prepared) => prepared.events()?,
         })
     }
@@ -195,8 +194,8 @@ impl ReadyMeans {
                 let sparse = prepared.fit(table, rng)?;
                 (sparse.fit, Some(sparse.support))
             }
-            ReadyMeans::Tuned(model, privacy) => {
-                let sparse = model.fit(table, *privacy, rng)?;
+            ReadyMeans::Tuned(prepared) => {
+                let sparse = prepared.fit(table, rng)?;
                 (sparse.fit, Some(sparse.support))
             }
         })

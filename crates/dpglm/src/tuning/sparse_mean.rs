@@ -17,8 +17,7 @@
 //! C21 §5.2 chooses s by cross-validation and counts too little for it ([`super::validation`]). No fits are compared here and no row is
 //! set aside.
 
-use crate::central::prepared::require_shape;
-use crate::central::screening::require_sparsity;
+use crate::central::prepared::{Prepared, require_shape};
 use crate::central::{Privacy, SparseMean, SparseMeanFit};
 use crate::data::Design;
 use crate::error::Result;
@@ -26,6 +25,7 @@ use crate::kernels::{Map, column_scores};
 use crate::mechanisms::ExponentialMechanism;
 use crate::noise::RandomSource;
 use crate::privacy::{Budget, Event};
+use std::sync::OnceLock;
 
 const NUMBER: &str = "number of columns";
 /// What one row can change in a count.
@@ -62,38 +62,70 @@ impl TunedSparseMean {
         self.level.map_or(Ok(model.clone()), |level| model.intervals(level))
     }
 
-    /// What a fit will release if the largest number is chosen; with another the rest's noise differs, its cost does not.
-    pub fn events(&self, rows: usize, privacy: Privacy) -> Result<Vec<Event>> {
+    /// Calibrates the noise for a table of this many rows. That of the means waits for their number.
+    pub fn prepare(&self, rows: usize, privacy: Privacy) -> Result<PreparedSparseMean> {
+        require_shape(self.ranges.len(), rows)?;
         let (choice, rest) = Choice::divide(privacy)?;
-        let mut events = choice.map_or(Ok(Vec::new()), |choice| choice.events())?;
-        events.extend(self.with(self.largest)?.prepare(rows, rest)?.events()?);
+        let ready = (0..self.largest).map(|_| OnceLock::new()).collect();
+        Ok(PreparedSparseMean { model: self.clone(), rows, choice, rest, ready })
+    }
+
+    /// Prepares and fits.
+    pub fn fit(&self, table: &Design, privacy: Privacy, rng: &mut RandomSource) -> Result<SparseMeanFit> {
+        self.prepare(table.rows(), privacy)?.fit(table, rng)
+    }
+}
+
+/// A tuned sparse mean, ready for tables of one shape.
+pub struct PreparedSparseMean {
+    model: TunedSparseMean,
+    rows: usize,
+    choice: Option<Choice>,
+    rest: Privacy,
+    /// Calibrated when its number of columns is first chosen.
+    ready: Vec<OnceLock<Prepared<SparseMean>>>,
+}
+
+impl PreparedSparseMean {
+    /// What a fit will release if the largest number is chosen; with another the rest's noise differs, its cost does not.
+    pub fn events(&self) -> Result<Vec<Event>> {
+        let mut events = self.choice.as_ref().map_or(Ok(Vec::new()), Choice::events)?;
+        events.extend(self.with(self.model.largest)?.events()?);
         Ok(events)
     }
 
+    fn with(&self, sparsity: usize) -> Result<&Prepared<SparseMean>> {
+        let ready = &self.ready[sparsity - 1];
+        if let Some(prepared) = ready.get() {
+            return Ok(prepared);
+        }
+        let prepared = self.model.with(sparsity)?.prepare(self.rows, self.rest)?;
+        Ok(ready.get_or_init(|| prepared))
+    }
+
     /// Chooses the number of columns and takes their means.
-    pub fn fit(&self, table: &Design, privacy: Privacy, rng: &mut RandomSource) -> Result<SparseMeanFit> {
-        require_shape(table.columns(), table.rows())?;
-        require_sparsity(self.largest, table.columns())?;
-        let (choice, rest) = Choice::divide(privacy)?;
+    pub fn fit(&self, table: &Design, rng: &mut RandomSource) -> Result<SparseMeanFit> {
+        // Also refuses a table of another shape.
+        self.with(self.model.largest)?.require_table(table)?;
         // Step 1
         let counts = ordered_counts(table);
-        let noise = choice.as_ref().map_or(0.0, |choice| choice.noise);
-        let scores = scores(&counts, self.largest, level(table.rows(), table.columns(), noise));
+        let noise = self.choice.map_or(0.0, |choice| choice.noise);
+        let scores = scores(&counts, self.model.largest, level(table.rows(), table.columns(), noise));
         // Steps 2 and 3
-        let Some(mut choice) = choice else {
+        let Some(choice) = self.choice else {
             let best = (0..scores.len()).max_by(|&i, &j| scores[i].total_cmp(&scores[j]).then(j.cmp(&i)));
-            return self.with(best.map_or(self.largest, |i| i + 1))?.fit(table, rest, rng);
+            return self.with(best.map_or(self.model.largest, |i| i + 1))?.fit(table, rng);
         };
-        let sparsity = choice.mechanism.choose(&scores, rng)?.value + 1;
-        let mut found = self.with(sparsity)?.fit(table, rest, rng)?;
+        let sparsity = choice.mechanism()?.choose(&scores, rng)?.value + 1;
+        let mut found = self.with(sparsity)?.fit(table, rng)?;
         found.fit.certificate = found.fit.certificate.after_pure(choice.events()?, choice.epsilon);
         Ok(found)
     }
 }
 
 /// The choice of the number, and what it costs.
+#[derive(Clone, Copy)]
 struct Choice {
-    mechanism: ExponentialMechanism,
     noise: f64,
     epsilon: f64,
 }
@@ -106,13 +138,16 @@ impl Choice {
         // Rounded so that the two parts add up to no more than the whole.
         let rest = Budget::new((budget.epsilon() - epsilon) * (1.0 - 1e-12), budget.delta())?;
         let noise = 2.0 * SENSITIVITY / epsilon * (1.0 + 1e-12);
-        let mechanism = ExponentialMechanism::new(SENSITIVITY, noise)?;
-        Ok((Some(Self { mechanism, noise, epsilon }), Privacy::Budget(rest)))
+        Ok((Some(Self { noise, epsilon }), Privacy::Budget(rest)))
+    }
+
+    fn mechanism(&self) -> Result<ExponentialMechanism> {
+        ExponentialMechanism::new(SENSITIVITY, self.noise)
     }
 
     /// What it releases, under the name that certificates show.
     fn events(&self) -> Result<Vec<Event>> {
-        self.mechanism.events().iter().map(|e| Event::new(NUMBER, e.noise(), e.count())).collect()
+        self.mechanism()?.events().iter().map(|e| Event::new(NUMBER, e.noise(), e.count())).collect()
     }
 }
 
