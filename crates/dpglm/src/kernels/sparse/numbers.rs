@@ -40,11 +40,10 @@ impl Task for EachRow<'_> {
 
     fn run<I: Index, V: Values>(self, rows: Rows<'_, I, V>) {
         let Self { level, out, numbers, work } = self;
-        let columns = numbers.len();
-        let numbers = spread::<I>(numbers, columns);
+        let numbers = spread::<I>(rows.csr, numbers, numbers.len());
         let step = parallel::rows_per_piece(rows.rows(), rows.indices.len() / rows.rows());
         parallel::for_each(out.chunks_mut(step).enumerate(), |(piece, out)| {
-            for table in I::tables(&numbers, columns) {
+            for table in I::tables(&numbers, numbers.len()) {
                 level.run(RowPiece { rows, first: piece * step, out, table, work });
             }
         });

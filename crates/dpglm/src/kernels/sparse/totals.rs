@@ -4,7 +4,7 @@
 //! long as their totals stay small beside the entries.
 
 use super::entries::{Index, Rows, Values};
-use crate::data::csr::{Csr, FullColumn};
+use crate::data::csr::Csr;
 use crate::kernels::lanes::{Kernel, LANES, Lanes, Level};
 use crate::parallel;
 use std::ops::Range;
@@ -51,14 +51,13 @@ pub(super) fn cuts(offsets: &[usize], totals: usize) -> Vec<Range<usize>> {
     cuts
 }
 
-/// One piece of the rows, and what it adds up.
+/// One piece of the rows, and what it adds up, by the numbers of the columns.
 pub(super) struct Piece {
     pub range: Range<usize>,
-    pub columns: usize,
     /// One table of plain sums for every output.
     pub sums: Vec<f64>,
     /// The length of each.
-    length: usize,
+    pub length: usize,
     /// The compensated totals of the frequent columns, for every output.
     totals: Vec<Total>,
     /// The number of frequent columns.
@@ -68,15 +67,15 @@ pub(super) struct Piece {
 impl Piece {
     /// Moves the sums of these columns to their totals.
     #[inline(always)]
-    pub fn flush(&mut self, full: &[FullColumn]) {
+    pub fn flush(&mut self, full: &[u32]) {
         if full.is_empty() {
             return;
         }
         let (length, frequent) = (self.length, self.frequent);
         let outputs = self.sums.chunks_exact_mut(length).zip(self.totals.chunks_exact_mut(frequent));
         for (sums, totals) in outputs {
-            for &FullColumn { column, place } in full {
-                let (sum, total) = (&mut sums[column as usize], &mut totals[place as usize]);
+            for &column in full {
+                let (sum, total) = (&mut sums[column as usize], &mut totals[column as usize]);
                 *total = add(*total, *sum, 0.0);
                 *sum = 0.0;
             }
@@ -93,31 +92,36 @@ pub(super) fn add_up<I: Index, V: Values>(
     work: impl Fn(&mut Piece) + Sync,
 ) {
     let outputs = out.len() / columns;
-    let (length, frequent) = (I::length(columns), rows.csr.frequent());
+    let (original, frequent) = (rows.csr.columns().original(), rows.csr.frequent());
+    let length = I::length(original.len());
     let mut pieces: Vec<Piece> = cuts(rows.offsets, out.len())
         .into_iter()
-        .map(|range| Piece { range, columns, sums: vec![], length, totals: vec![], frequent: frequent.len() })
+        .map(|range| Piece { range, sums: vec![], length, totals: vec![], frequent })
         .collect();
     parallel::for_each(pieces.iter_mut(), |piece| {
         // Whoever works on a piece makes room for it, in memory of its own.
         piece.sums = vec![0.0; outputs * length];
-        piece.totals = vec![[0.0; 2]; outputs * frequent.len()];
+        piece.totals = vec![[0.0; 2]; outputs * frequent];
         work(piece);
     });
-    let step = columns.div_ceil(MOST_PIECES).max(JOIN_WORK);
+    let step = original.len().div_ceil(MOST_PIECES).max(JOIN_WORK);
+    let mut joined = vec![0.0; original.len()];
     for (output, out) in out.chunks_exact_mut(columns).enumerate() {
-        parallel::for_each(out.chunks_mut(step).enumerate(), |(part, out)| {
-            level.run(Join { pieces: &pieces, frequent, output, first: part * step, out });
+        parallel::for_each(joined.chunks_mut(step).enumerate(), |(part, out)| {
+            level.run(Join { pieces: &pieces, output, first: part * step, out });
         });
+        out.fill(0.0);
+        for (&sum, &column) in joined.iter().zip(original) {
+            out[column as usize] = sum;
+        }
     }
 }
 
 /// Adds up what the pieces found in some columns, in the order of the pieces, and rounds it.
 struct Join<'a> {
     pieces: &'a [Piece],
-    frequent: &'a [u32],
     output: usize,
-    /// The first of the columns.
+    /// The number of the first of the columns.
     first: usize,
     out: &'a mut [f64],
 }
@@ -127,8 +131,19 @@ impl Kernel for Join<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { pieces, frequent, output, first, out } = self;
+        let Self { pieces, output, first, out } = self;
         let sums = |piece: &Piece, column: usize| piece.sums[output * piece.length + column];
+        // The frequent columns have totals besides.
+        let frequent = pieces.first().map_or(0, |piece| piece.frequent).saturating_sub(first).min(out.len());
+        let (with_totals, out) = out.split_at_mut(frequent);
+        for (column, out) in (first..).zip(with_totals) {
+            let total = pieces.iter().fold([0.0; 2], |total, piece| {
+                let [high, low] = piece.totals[output * piece.frequent + column];
+                add(add(total, high, low), sums(piece, column), 0.0)
+            });
+            *out = total[0] + total[1];
+        }
+        let first = first + frequent;
         let (eights, rest) = out.as_chunks_mut::<LANES>();
         let last = first + eights.len() * LANES;
         for (k, out) in eights.iter_mut().enumerate() {
@@ -145,16 +160,6 @@ impl Kernel for Join<'_> {
         for (column, out) in (last..).zip(rest) {
             let total = pieces.iter().fold([0.0; 2], |total, piece| add(total, sums(piece, column), 0.0));
             *out = total[0] + total[1];
-        }
-        // The frequent columns have totals besides.
-        let place = |column: usize| frequent.partition_point(|&other| (other as usize) < column);
-        for place in place(first)..place(first + out.len()) {
-            let column = frequent[place] as usize;
-            let total = pieces.iter().fold([0.0; 2], |total, piece| {
-                let [high, low] = piece.totals[output * frequent.len() + place];
-                add(add(total, high, low), sums(piece, column), 0.0)
-            });
-            out[column - first] = total[0] + total[1];
         }
     }
 }
