@@ -8,6 +8,7 @@
 mod entries;
 mod numbers;
 mod scores;
+mod scratch;
 mod totals;
 
 pub(super) use numbers::{predict, square_roundings, squares};
@@ -16,7 +17,8 @@ pub(super) use scores::scores;
 use super::Residuals;
 use super::lanes::{Kernel, Lanes, Level};
 use crate::data::csr::Csr;
-use entries::{Index, Rows, Task, Values, add_row, dot, spread};
+use entries::{Index, Rows, Task, Values, add_row, dot, spread, tables_for};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use totals::{Piece, add_up};
 
 /// Entries of a batch of rows: about a fifth of a megabyte.
@@ -50,10 +52,18 @@ impl Task for FusedTask<'_> {
     fn run<I: Index, V: Values>(self, rows: Rows<'_, I, V>) {
         let Self { level, outputs, coefficients, residual, gradient } = self;
         let columns = gradient.len() / outputs;
-        let coefficients = &*spread::<I>(rows.csr, coefficients, columns);
+        let room = Mutex::new(tables_for::<I>(rows.csr, coefficients, columns));
+        let tables = OnceLock::new();
         add_up(level, rows, columns, gradient, |piece| {
+            // The first thread does this while the others start.
+            let coefficients = tables.get_or_init(|| {
+                let mut tables = std::mem::take(&mut *room.lock().unwrap_or_else(PoisonError::into_inner));
+                spread::<I>(rows.csr, coefficients, columns, &mut tables);
+                tables
+            });
             level.run(Fused { rows, outputs, coefficients, residual, piece });
         });
+        tables.into_inner().into_iter().for_each(scratch::give);
     }
 }
 

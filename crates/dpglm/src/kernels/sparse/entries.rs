@@ -1,5 +1,6 @@
 //! The entries of sparse rows, whatever their type.
 
+use super::scratch;
 use crate::data::csr::{self, Csr, Indices};
 use crate::kernels::lanes::{Entry, Lanes};
 use std::ops::Range;
@@ -146,17 +147,20 @@ impl<'a, I: Index, V: Values> Rows<'a, I, V> {
     }
 }
 
-/// Vectors of one number a column as tables for indices of type `I`.
-pub(super) fn spread<I: Index>(csr: &Csr, vectors: &[f64], columns: usize) -> Vec<f64> {
+/// Room for [`spread`].
+pub(super) fn tables_for<I: Index>(csr: &Csr, vectors: &[f64], columns: usize) -> Vec<f64> {
+    scratch::take(vectors.len() / columns * I::length(csr.columns().original().len()))
+}
+
+/// Lays vectors of one number a column out as tables for indices of type `I`. What no index names stays as it is.
+pub(super) fn spread<I: Index>(csr: &Csr, vectors: &[f64], columns: usize, tables: &mut [f64]) {
     let original = csr.columns().original();
     let length = I::length(original.len());
-    let mut tables = vec![0.0; vectors.len() / columns * length];
     for (table, vector) in tables.chunks_exact_mut(length).zip(vectors.chunks_exact(columns)) {
         for (number, &column) in table.iter_mut().zip(original) {
             *number = vector[column as usize];
         }
     }
-    tables
 }
 
 /// Something to do with sparse rows, whatever their values.

@@ -4,6 +4,7 @@
 //! long as their totals stay small beside the entries.
 
 use super::entries::{Index, Rows, Values};
+use super::scratch;
 use crate::data::csr::Csr;
 use crate::kernels::lanes::{Kernel, LANES, Lanes, Level};
 use crate::parallel;
@@ -13,8 +14,8 @@ use std::ops::Range;
 const MOST_PIECES: usize = 16;
 /// Entries that are worth a piece of their own.
 const PIECE_WORK: usize = 1 << 15;
-/// Columns that are worth a thread of their own when the pieces are joined.
-const JOIN_WORK: usize = 1 << 16;
+/// Columns that are joined at a time.
+const JOIN_WORK: usize = 1 << 11;
 /// What the caller's function of a row costs, in entries.
 const ROW_WORK: usize = 16;
 
@@ -58,13 +59,21 @@ pub(super) struct Piece {
     pub sums: Vec<f64>,
     /// The length of each.
     pub length: usize,
-    /// The compensated totals of the frequent columns, for every output.
-    totals: Vec<Total>,
+    /// The compensated totals of the frequent columns: for every output all that is high, then all that is low.
+    totals: Vec<f64>,
     /// The number of frequent columns.
     frequent: usize,
 }
 
 impl Piece {
+    /// Sets the sums and totals of all columns to zero.
+    fn clear(&mut self, columns: usize) {
+        for sums in self.sums.chunks_exact_mut(self.length) {
+            sums[..columns].fill(0.0);
+        }
+        self.totals.fill(0.0);
+    }
+
     /// Moves the sums of these columns to their totals.
     #[inline(always)]
     pub fn flush(&mut self, full: &[u32]) {
@@ -72,14 +81,27 @@ impl Piece {
             return;
         }
         let (length, frequent) = (self.length, self.frequent);
-        let outputs = self.sums.chunks_exact_mut(length).zip(self.totals.chunks_exact_mut(frequent));
+        let outputs = self.sums.chunks_exact_mut(length).zip(self.totals.chunks_exact_mut(2 * frequent));
         for (sums, totals) in outputs {
+            let (highs, lows) = totals.split_at_mut(frequent);
             for &column in full {
-                let (sum, total) = (&mut sums[column as usize], &mut totals[column as usize]);
-                *total = add(*total, *sum, 0.0);
+                let column = column as usize;
+                let (sum, high, low) = (&mut sums[column], &mut highs[column], &mut lows[column]);
+                [*high, *low] = add([*high, *low], *sum, 0.0);
                 *sum = 0.0;
             }
         }
+    }
+
+    /// The sums of the columns from `first` on.
+    fn sums_from(&self, output: usize, first: usize) -> &[f64] {
+        &self.sums[output * self.length + first..]
+    }
+
+    /// The high and low parts of the totals of the columns from `first` on.
+    fn totals_from(&self, output: usize, first: usize) -> [&[f64]; 2] {
+        let (highs, lows) = self.totals[2 * output * self.frequent..].split_at(self.frequent);
+        [&highs[first..], &lows[first..]]
     }
 }
 
@@ -93,27 +115,38 @@ pub(super) fn add_up<I: Index, V: Values>(
 ) {
     let outputs = out.len() / columns;
     let (original, frequent) = (rows.csr.columns().original(), rows.csr.frequent());
-    let length = I::length(original.len());
-    let mut pieces: Vec<Piece> = cuts(rows.offsets, out.len())
+    let used = original.len();
+    let length = I::length(used);
+    let pieces = cuts(rows.offsets, out.len())
         .into_iter()
-        .map(|range| Piece { range, sums: vec![], length, totals: vec![], frequent })
+        .map(|range| {
+            let (sums, totals) = (scratch::take(outputs * length), scratch::take(2 * outputs * frequent));
+            Piece { range, sums, length, totals, frequent }
+        })
         .collect();
-    parallel::for_each(pieces.iter_mut(), |piece| {
-        // Whoever works on a piece makes room for it, in memory of its own.
-        piece.sums = vec![0.0; outputs * length];
-        piece.totals = vec![[0.0; 2]; outputs * frequent];
+    let work = |piece: &mut Piece| {
+        piece.clear(used);
         work(piece);
+    };
+    let mut joined = scratch::take(outputs * used);
+    let parts = joined.chunks_mut(used.max(1)).enumerate().flat_map(|(output, joined)| {
+        joined.chunks_mut(JOIN_WORK).enumerate().map(move |(part, out)| (output, part * JOIN_WORK, out))
     });
-    let step = original.len().div_ceil(MOST_PIECES).max(JOIN_WORK);
-    let mut joined = vec![0.0; original.len()];
-    for (output, out) in out.chunks_exact_mut(columns).enumerate() {
-        parallel::for_each(joined.chunks_mut(step).enumerate(), |(part, out)| {
-            level.run(Join { pieces: &pieces, output, first: part * step, out });
-        });
+    let pieces = parallel::for_each_then(pieces, work, parts, |pieces, (output, first, out)| {
+        level.run(Join { pieces, output, first, out });
+    });
+    if used < columns {
         out.fill(0.0);
+    }
+    for (joined, out) in joined.chunks_exact(used.max(1)).zip(out.chunks_exact_mut(columns)) {
         for (&sum, &column) in joined.iter().zip(original) {
             out[column as usize] = sum;
         }
+    }
+    scratch::give(joined);
+    for Piece { sums, totals, .. } in pieces {
+        scratch::give(sums);
+        scratch::give(totals);
     }
 }
 
@@ -132,36 +165,60 @@ impl Kernel for Join<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         let Self { pieces, output, first, out } = self;
-        let sums = |piece: &Piece, column: usize| piece.sums[output * piece.length + column];
         // The frequent columns have totals besides.
         let frequent = pieces.first().map_or(0, |piece| piece.frequent).saturating_sub(first).min(out.len());
-        let (with_totals, out) = out.split_at_mut(frequent);
-        for (column, out) in (first..).zip(with_totals) {
+        let (out, without) = out.split_at_mut(frequent);
+        let (eights, rest) = out.as_chunks_mut::<LANES>();
+        let last = first + eights.len() * LANES;
+        for (k, out) in eights.iter_mut().enumerate() {
+            let column = first + k * LANES;
+            let mut total = [lanes.splat(0.0); 2];
+            for piece in pieces {
+                let [highs, lows] = piece.totals_from(output, column);
+                total = add_lanes(lanes, total, eight(lanes, highs), eight(lanes, lows));
+                let sums = eight(lanes, piece.sums_from(output, column));
+                total = add_lanes(lanes, total, sums, lanes.splat(0.0));
+            }
+            *out = lanes.store(lanes.add(total[0], total[1])).0;
+        }
+        for (column, out) in (last..).zip(rest) {
             let total = pieces.iter().fold([0.0; 2], |total, piece| {
-                let [high, low] = piece.totals[output * piece.frequent + column];
-                add(add(total, high, low), sums(piece, column), 0.0)
+                let [highs, lows] = piece.totals_from(output, column);
+                add(add(total, highs[0], lows[0]), piece.sums_from(output, column)[0], 0.0)
             });
             *out = total[0] + total[1];
         }
         let first = first + frequent;
-        let (eights, rest) = out.as_chunks_mut::<LANES>();
+        let (eights, rest) = without.as_chunks_mut::<LANES>();
         let last = first + eights.len() * LANES;
         for (k, out) in eights.iter_mut().enumerate() {
-            let (mut high, mut low) = (lanes.splat(0.0), lanes.splat(0.0));
+            let mut total = [lanes.splat(0.0); 2];
             for piece in pieces {
-                let from = output * piece.length + first + k * LANES;
-                for sums in piece.sums[from..from + LANES].as_chunks::<LANES>().0 {
-                    let (sum, lost) = lanes.two_sum(high, lanes.load(sums));
-                    (high, low) = lanes.two_sum(sum, lanes.add(low, lost));
-                }
+                let sums = eight(lanes, piece.sums_from(output, first + k * LANES));
+                total = add_lanes(lanes, total, sums, lanes.splat(0.0));
             }
-            *out = lanes.store(lanes.add(high, low)).0;
+            *out = lanes.store(lanes.add(total[0], total[1])).0;
         }
         for (column, out) in (last..).zip(rest) {
-            let total = pieces.iter().fold([0.0; 2], |total, piece| add(total, sums(piece, column), 0.0));
+            let sums = pieces.iter().map(|piece| piece.sums_from(output, column)[0]);
+            let total = sums.fold([0.0; 2], |total, sum| add(total, sum, 0.0));
             *out = total[0] + total[1];
         }
     }
+}
+
+/// The first eight of these numbers, of which there are as many.
+#[inline(always)]
+fn eight<L: Lanes>(lanes: L, numbers: &[f64]) -> L::Vector {
+    numbers.first_chunk().map_or(lanes.splat(f64::NAN), |eight| lanes.load(eight))
+}
+
+/// [`add`] for eight columns.
+#[inline(always)]
+fn add_lanes<L: Lanes>(lanes: L, total: [L::Vector; 2], high: L::Vector, low: L::Vector) -> [L::Vector; 2] {
+    let (sum, lost) = lanes.two_sum(total[0], high);
+    let (sum, rest) = lanes.two_sum(sum, lanes.add(total[1], lanes.add(lost, low)));
+    [sum, rest]
 }
 
 /// `total + (high, low)`. Only the two additions to the low part round, and the rest is again small beside the sum.
