@@ -116,14 +116,14 @@ impl Csr {
     #[cfg(test)]
     pub(crate) const MOST_TERMS: usize = Full::BLOCK + Full::TERMS as usize - 1;
 
-    /// The numbers of the columns whose plain sums must join their totals after the block of rows that begins at `start`, a
-    /// multiple of [`Csr::BLOCK`], whatever block the sums began with.
+    /// The groups of eight columns, by their numbers, whose plain sums must join their totals after the block of rows that
+    /// begins at `start`, a multiple of [`Csr::BLOCK`], whatever block the sums began with.
     pub(crate) fn full_after(&self, start: usize) -> &[u32] {
         self.full.after(start)
     }
 
-    /// How many columns have a compensated total: the first so many numbers.
-    pub(crate) fn frequent(&self) -> usize {
+    /// How many groups of columns have compensated totals: the first so many.
+    pub(crate) fn frequent_groups(&self) -> usize {
         self.full.frequent
     }
 
@@ -163,30 +163,32 @@ mod tests {
 
     #[test]
     fn no_sum_has_too_many_terms() {
-        // Column 0 in every row, 1 in every third, 2 once.
-        let rows = 1_000_usize;
+        // Column j in every (j + 1)-th row: the first group fills often, the second now and then, the last never.
+        let (rows, columns) = (1_000_usize, 40_usize);
         let (mut offsets, mut indices) = (vec![0], Vec::new());
         for row in 0..rows {
-            indices.extend((0..3_u32).filter(|&j| [true, row % 3 == 0, row == 500][j as usize]));
+            indices.extend((0..columns).filter(|j| row % (j + 1) == j / 2).map(|j| j as u32));
             offsets.push(indices.len());
         }
-        let csr = Csr::new(3, offsets, indices, Values::Ones).unwrap();
+        let csr = Csr::new(columns, offsets, indices, Values::Ones).unwrap();
         assert_eq!(Csr::MOST_TERMS, 45);
-        assert_eq!((csr.frequent(), csr.columns().original()), (2, &[0, 1, 2][..]));
+        assert!(csr.columns().original().iter().copied().eq(0..columns as u32));
+        // Column 31 has 31 entries, column 32 has 30, column 33 has 29.
+        assert_eq!(csr.frequent_groups(), 5);
         for first in [0, 32, 320] {
-            let (mut terms, mut most, mut joined) = ([0; 3], 0, [0; 3]);
+            let (mut terms, mut most, mut joined) = ([0; 40], 0, [0; 5]);
             for start in (first..rows).step_by(Csr::BLOCK) {
                 for row in start..rows.min(start + Csr::BLOCK) {
                     csr.row(row).for_each(|(j, _)| terms[j] += 1);
                 }
                 most = most.max(terms.into_iter().max().unwrap_or(0));
-                for &column in csr.full_after(start) {
-                    terms[column as usize] = 0;
-                    joined[column as usize] += 1;
+                for &group in csr.full_after(start) {
+                    terms[8 * group as usize..][..8].fill(0);
+                    joined[group as usize] += 1;
                 }
             }
-            assert!(most <= Csr::MOST_TERMS);
-            assert!(joined[0] > 20 && joined[1] > 5 && joined[2] == 0);
+            assert!(most <= Csr::MOST_TERMS && most > 30);
+            assert!(joined[0] > 20 && joined[1] > 1 && joined[1] < 5 && joined[4] < 2);
         }
     }
 

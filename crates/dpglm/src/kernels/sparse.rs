@@ -21,8 +21,8 @@ use entries::{Index, Rows, Task, Values, add_row, dot, spread, tables_for};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use totals::{Piece, add_up};
 
-/// Entries of a batch of rows: about a fifth of a megabyte.
-const BATCH: usize = 1 << 14;
+/// Entries of a batch of rows: about a tenth of a megabyte.
+const BATCH: usize = 1 << 13;
 /// Blocks of rows in it.
 const MOST_BLOCKS: usize = 16;
 
@@ -106,7 +106,7 @@ impl<I: Index, V: Values> Kernel for Fused<'_, I, V> {
                         add_row(lanes, indices, values, r[k], sums);
                     }
                 }
-                piece.flush(rows.csr.full_after(start));
+                piece.flush(lanes, rows.csr.full_after(start));
             }
         }
     }

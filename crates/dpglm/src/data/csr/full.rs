@@ -1,50 +1,58 @@
-//! After which rows the plain sum of a column holds so many terms that it must join the column's compensated total.
+//! After which rows the plain sums of columns hold so many terms that they must join the columns' compensated totals.
 
-/// The kernels add a row's entries to plain sums, one a column. After every block of [`Full::BLOCK`] rows the columns
-/// listed here have had at least [`Full::TERMS`] terms since they were last listed, and all others fewer: no sum ever has
-/// `TERMS + BLOCK` terms or more, rare columns are not touched again and again, and frequent ones in good time.
+/// The kernels add a row's entries to plain sums, one a column, and move them to the totals by groups of eight columns
+/// whose numbers follow each other, which are about equally frequent.
+///
+/// After every block of [`Full::BLOCK`] rows the groups listed here have a column with at least [`Full::TERMS`] terms since
+/// the group was last listed, and all others have none: no sum ever has `TERMS + BLOCK` terms or more, rare columns are not
+/// touched again and again, and frequent ones in good time.
 #[derive(Clone, PartialEq)]
 pub(super) struct Full {
-    /// Where each block's columns begin, and where the last one's end.
+    /// Where each block's groups begin, and where the last one's end.
     offsets: Vec<usize>,
     /// By their numbers, ascending in each block.
-    columns: Vec<u32>,
-    /// The numbers below this one are listed at some time: all other columns need no compensated total.
+    groups: Vec<u32>,
+    /// The first so many groups are listed at some time: all other columns need no compensated total.
     pub frequent: usize,
 }
 
 impl Full {
     pub(super) const BLOCK: usize = 16;
     pub(super) const TERMS: u8 = 30;
+    pub(super) const GROUP: usize = 8;
 
     /// `indices` are numbers of columns, the most frequent first, and `frequencies` says how often each occurs.
     pub(super) fn new(offsets: &[usize], indices: &[u32], frequencies: &[usize]) -> Self {
-        let mut terms = vec![0_u8; frequencies.len()];
+        let groups = frequencies.len().div_ceil(Self::GROUP);
+        let mut terms = vec![[0_u8; Self::GROUP]; groups];
         let frequent = frequencies.partition_point(|&count| count >= usize::from(Self::TERMS));
-        let mut full = Self { offsets: vec![0], columns: Vec::new(), frequent };
+        let mut full =
+            Self { offsets: vec![0], groups: Vec::new(), frequent: frequent.div_ceil(Self::GROUP) };
         let rows = offsets.len() - 1;
         for start in (0..rows).step_by(Self::BLOCK) {
-            let first = full.columns.len();
+            let mut listed = Vec::new();
             for &column in &indices[offsets[start]..offsets[rows.min(start + Self::BLOCK)]] {
-                let terms = &mut terms[column as usize];
+                let group = column as usize / Self::GROUP;
+                let terms = &mut terms[group][column as usize % Self::GROUP];
                 *terms += 1;
                 if *terms == Self::TERMS {
-                    full.columns.push(column);
+                    listed.push(group as u32);
                 }
             }
-            let listed = &mut full.columns[first..];
             listed.sort_unstable();
-            for &column in &*listed {
-                terms[column as usize] = 0;
+            listed.dedup();
+            for &group in &listed {
+                terms[group as usize] = [0; Self::GROUP];
             }
-            full.offsets.push(full.columns.len());
+            full.groups.extend(listed);
+            full.offsets.push(full.groups.len());
         }
         full
     }
 
-    /// The columns listed after the block of rows that begins at `start`, a multiple of [`Full::BLOCK`].
+    /// The groups listed after the block of rows that begins at `start`, a multiple of [`Full::BLOCK`].
     pub(super) fn after(&self, start: usize) -> &[u32] {
         let block = start / Self::BLOCK;
-        &self.columns[self.offsets[block]..self.offsets[block + 1]]
+        &self.groups[self.offsets[block]..self.offsets[block + 1]]
     }
 }

@@ -2,7 +2,7 @@
 
 use super::scratch;
 use crate::data::csr::{self, Csr, Indices};
-use crate::kernels::lanes::{Entry, Lanes};
+use crate::kernels::lanes::{Entry, LANES, Lanes};
 use std::ops::Range;
 
 /// Entries that are worked on side by side.
@@ -69,11 +69,13 @@ impl Values for Ones {
 /// would take an eighth of the time of a pass.
 pub(super) trait Index: Copy + Send + Sync + 'static {
     type Table: ?Sized + Sync;
-    /// The length of a table for so many columns, at least one.
+    /// The length of a table for so many columns: groups of eight, at least one.
     fn length(columns: usize) -> usize;
     /// Tables of this length that stand one after the other.
     fn tables(all: &[f64], length: usize) -> impl Iterator<Item = &Self::Table>;
     fn tables_mut(all: &mut [f64], length: usize) -> impl Iterator<Item = &mut Self::Table>;
+    /// The numbers of four columns.
+    fn four(columns: &[Self; STEP], table: &Self::Table) -> [f64; STEP];
     /// The number of this column.
     fn of(self, table: &Self::Table) -> f64;
     fn of_mut(self, table: &mut Self::Table) -> &mut f64;
@@ -82,7 +84,7 @@ pub(super) trait Index: Copy + Send + Sync + 'static {
 impl Index for u32 {
     type Table = [f64];
     fn length(columns: usize) -> usize {
-        columns.max(1)
+        columns.max(1).next_multiple_of(LANES)
     }
     #[inline(always)]
     fn tables(all: &[f64], length: usize) -> impl Iterator<Item = &[f64]> {
@@ -91,6 +93,10 @@ impl Index for u32 {
     #[inline(always)]
     fn tables_mut(all: &mut [f64], length: usize) -> impl Iterator<Item = &mut [f64]> {
         all.chunks_exact_mut(length)
+    }
+    #[inline(always)]
+    fn four(columns: &[Self; STEP], table: &[f64]) -> [f64; STEP] {
+        columns.map(|column| column.of(table))
     }
     #[inline(always)]
     fn of(self, table: &[f64]) -> f64 {
@@ -114,6 +120,12 @@ impl Index for u16 {
     #[inline(always)]
     fn tables_mut(all: &mut [f64], _: usize) -> impl Iterator<Item = &mut Self::Table> {
         all.as_chunks_mut().0.iter_mut()
+    }
+    #[inline(always)]
+    fn four(columns: &[Self; STEP], table: &Self::Table) -> [f64; STEP] {
+        // One read for the four of them: reading is what there is most of.
+        let all = columns.iter().rev().fold(0, |all, &column| all << 16 | u64::from(column));
+        std::array::from_fn(|l| table[(all >> (16 * l) & 0xffff) as usize])
     }
     #[inline(always)]
     fn of(self, table: &Self::Table) -> f64 {
@@ -192,8 +204,9 @@ pub(super) fn dot<I: Index, V: Values, L: Lanes>(lanes: L, indices: &[I], values
     let (columns, last) = indices.as_chunks::<STEP>();
     let (entries, rest) = values.fours();
     for (columns, x) in columns.iter().zip(entries) {
+        let b = I::four(columns, b);
         for l in 0..STEP {
-            sums[l] = lanes.mul_add_one(x[l], columns[l].of(b), sums[l]);
+            sums[l] = lanes.mul_add_one(x[l], b[l], sums[l]);
         }
     }
     for (&column, x) in last.iter().zip(rest.each()) {

@@ -63,7 +63,7 @@ impl<I: Index, V: Values, F: Fn(usize) -> f64> Kernel for Scores<'_, I, V, F> {
                     }
                 }
             }
-            piece.flush(rows.csr.full_after(start));
+            piece.flush(lanes, rows.csr.full_after(start));
         }
     }
 }

@@ -14,13 +14,10 @@ use std::ops::Range;
 const MOST_PIECES: usize = 16;
 /// Entries that are worth a piece of their own.
 const PIECE_WORK: usize = 1 << 15;
-/// Columns that are joined at a time.
-const JOIN_WORK: usize = 1 << 11;
+/// Groups of columns that are joined at a time.
+const JOIN_WORK: usize = 1 << 8;
 /// What the caller's function of a row costs, in entries.
 const ROW_WORK: usize = 16;
-
-/// The nearest double to a sum, and the rest.
-pub(super) type Total = [f64; 2];
 
 /// Where the pieces of the rows begin and end: about the same number of entries in each, whoever works on them, and whole
 /// blocks of rows.
@@ -59,14 +56,15 @@ pub(super) struct Piece {
     pub sums: Vec<f64>,
     /// The length of each.
     pub length: usize,
-    /// The compensated totals of the frequent columns: for every output all that is high, then all that is low.
+    /// The compensated totals of the frequent groups of columns, for every output: eight doubles nearest to the sums, and
+    /// then the rests.
     totals: Vec<f64>,
-    /// The number of frequent columns.
+    /// The number of frequent groups.
     frequent: usize,
 }
 
 impl Piece {
-    /// Sets the sums and totals of all columns to zero.
+    /// Sets the sums and totals of so many columns to zero.
     fn clear(&mut self, columns: usize) {
         for sums in self.sums.chunks_exact_mut(self.length) {
             sums[..columns].fill(0.0);
@@ -74,34 +72,36 @@ impl Piece {
         self.totals.fill(0.0);
     }
 
-    /// Moves the sums of these columns to their totals.
+    /// Moves the sums of these groups of columns to their totals.
     #[inline(always)]
-    pub fn flush(&mut self, full: &[u32]) {
+    pub fn flush<L: Lanes>(&mut self, lanes: L, full: &[u32]) {
         if full.is_empty() {
             return;
         }
-        let (length, frequent) = (self.length, self.frequent);
-        let outputs = self.sums.chunks_exact_mut(length).zip(self.totals.chunks_exact_mut(2 * frequent));
+        let (length, frequent) = (self.length, 2 * LANES * self.frequent);
+        let outputs = self.sums.chunks_exact_mut(length).zip(self.totals.chunks_exact_mut(frequent));
         for (sums, totals) in outputs {
-            let (highs, lows) = totals.split_at_mut(frequent);
-            for &column in full {
-                let column = column as usize;
-                let (sum, high, low) = (&mut sums[column], &mut highs[column], &mut lows[column]);
-                [*high, *low] = add([*high, *low], *sum, 0.0);
-                *sum = 0.0;
+            let (sums, totals) = (sums.as_chunks_mut::<LANES>().0, totals.as_chunks_mut::<LANES>().0);
+            for &group in full {
+                let sums = &mut sums[group as usize];
+                let [high, low] = &mut totals.as_chunks_mut::<2>().0[group as usize];
+                let total = [lanes.load(high), lanes.load(low)];
+                let total = add(lanes, total, lanes.load(sums), lanes.splat(0.0));
+                (*high, *low) = (lanes.store(total[0]).0, lanes.store(total[1]).0);
+                *sums = [0.0; LANES];
             }
         }
     }
 
-    /// The sums of the columns from `first` on.
-    fn sums_from(&self, output: usize, first: usize) -> &[f64] {
-        &self.sums[output * self.length + first..]
+    /// The sums of all groups.
+    fn sums_of(&self, output: usize) -> &[[f64; LANES]] {
+        self.sums[output * self.length..].as_chunks().0
     }
 
-    /// The high and low parts of the totals of the columns from `first` on.
-    fn totals_from(&self, output: usize, first: usize) -> [&[f64]; 2] {
-        let (highs, lows) = self.totals[2 * output * self.frequent..].split_at(self.frequent);
-        [&highs[first..], &lows[first..]]
+    /// The totals of the frequent groups.
+    fn totals_of(&self, output: usize) -> &[[[f64; LANES]; 2]] {
+        let all = self.totals.as_chunks().0.as_chunks().0;
+        &all[output * self.frequent..(output + 1) * self.frequent]
     }
 }
 
@@ -114,14 +114,14 @@ pub(super) fn add_up<I: Index, V: Values>(
     work: impl Fn(&mut Piece) + Sync,
 ) {
     let outputs = out.len() / columns;
-    let (original, frequent) = (rows.csr.columns().original(), rows.csr.frequent());
-    let used = original.len();
-    let length = I::length(used);
+    let (original, frequent) = (rows.csr.columns().original(), rows.csr.frequent_groups());
+    let length = I::length(original.len());
+    let used = original.len().next_multiple_of(LANES);
     let pieces = cuts(rows.offsets, out.len())
         .into_iter()
         .map(|range| {
-            let (sums, totals) = (scratch::take(outputs * length), scratch::take(2 * outputs * frequent));
-            Piece { range, sums, length, totals, frequent }
+            let totals = scratch::take(outputs * frequent * 2 * LANES);
+            Piece { range, sums: scratch::take(outputs * length), length, totals, frequent }
         })
         .collect();
     let work = |piece: &mut Piece| {
@@ -130,12 +130,13 @@ pub(super) fn add_up<I: Index, V: Values>(
     };
     let mut joined = scratch::take(outputs * used);
     let parts = joined.chunks_mut(used.max(1)).enumerate().flat_map(|(output, joined)| {
-        joined.chunks_mut(JOIN_WORK).enumerate().map(move |(part, out)| (output, part * JOIN_WORK, out))
+        let parts = joined.as_chunks_mut().0.chunks_mut(JOIN_WORK).enumerate();
+        parts.map(move |(part, out)| (output, part * JOIN_WORK, out))
     });
     let pieces = parallel::for_each_then(pieces, work, parts, |pieces, (output, first, out)| {
         level.run(Join { pieces, output, first, out });
     });
-    if used < columns {
+    if original.len() < columns {
         out.fill(0.0);
     }
     for (joined, out) in joined.chunks_exact(used.max(1)).zip(out.chunks_exact_mut(columns)) {
@@ -150,13 +151,13 @@ pub(super) fn add_up<I: Index, V: Values>(
     }
 }
 
-/// Adds up what the pieces found in some columns, in the order of the pieces, and rounds it.
+/// Adds up what the pieces found in some groups of columns, in the order of the pieces, and rounds it.
 struct Join<'a> {
     pieces: &'a [Piece],
     output: usize,
-    /// The number of the first of the columns.
+    /// The first of the groups.
     first: usize,
-    out: &'a mut [f64],
+    out: &'a mut [[f64; LANES]],
 }
 
 impl Kernel for Join<'_> {
@@ -165,75 +166,23 @@ impl Kernel for Join<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         let Self { pieces, output, first, out } = self;
-        // The frequent columns have totals besides.
-        let frequent = pieces.first().map_or(0, |piece| piece.frequent).saturating_sub(first).min(out.len());
-        let (out, without) = out.split_at_mut(frequent);
-        let (eights, rest) = out.as_chunks_mut::<LANES>();
-        let last = first + eights.len() * LANES;
-        for (k, out) in eights.iter_mut().enumerate() {
-            let column = first + k * LANES;
-            let mut total = [lanes.splat(0.0); 2];
+        for (group, out) in (first..).zip(out) {
+            let mut all = [lanes.splat(0.0); 2];
             for piece in pieces {
-                let [highs, lows] = piece.totals_from(output, column);
-                total = add_lanes(lanes, total, eight(lanes, highs), eight(lanes, lows));
-                let sums = eight(lanes, piece.sums_from(output, column));
-                total = add_lanes(lanes, total, sums, lanes.splat(0.0));
+                if let Some([high, low]) = piece.totals_of(output).get(group) {
+                    all = add(lanes, all, lanes.load(high), lanes.load(low));
+                }
+                all = add(lanes, all, lanes.load(&piece.sums_of(output)[group]), lanes.splat(0.0));
             }
-            *out = lanes.store(lanes.add(total[0], total[1])).0;
-        }
-        for (column, out) in (last..).zip(rest) {
-            let total = pieces.iter().fold([0.0; 2], |total, piece| {
-                let [highs, lows] = piece.totals_from(output, column);
-                add(add(total, highs[0], lows[0]), piece.sums_from(output, column)[0], 0.0)
-            });
-            *out = total[0] + total[1];
-        }
-        let first = first + frequent;
-        let (eights, rest) = without.as_chunks_mut::<LANES>();
-        let last = first + eights.len() * LANES;
-        for (k, out) in eights.iter_mut().enumerate() {
-            let mut total = [lanes.splat(0.0); 2];
-            for piece in pieces {
-                let sums = eight(lanes, piece.sums_from(output, first + k * LANES));
-                total = add_lanes(lanes, total, sums, lanes.splat(0.0));
-            }
-            *out = lanes.store(lanes.add(total[0], total[1])).0;
-        }
-        for (column, out) in (last..).zip(rest) {
-            let sums = pieces.iter().map(|piece| piece.sums_from(output, column)[0]);
-            let total = sums.fold([0.0; 2], |total, sum| add(total, sum, 0.0));
-            *out = total[0] + total[1];
+            *out = lanes.store(lanes.add(all[0], all[1])).0;
         }
     }
 }
 
-/// The first eight of these numbers, of which there are as many.
-#[inline(always)]
-fn eight<L: Lanes>(lanes: L, numbers: &[f64]) -> L::Vector {
-    numbers.first_chunk().map_or(lanes.splat(f64::NAN), |eight| lanes.load(eight))
-}
-
-/// [`add`] for eight columns.
-#[inline(always)]
-fn add_lanes<L: Lanes>(lanes: L, total: [L::Vector; 2], high: L::Vector, low: L::Vector) -> [L::Vector; 2] {
-    let (sum, lost) = lanes.two_sum(total[0], high);
-    let (sum, rest) = lanes.two_sum(sum, lanes.add(total[1], lanes.add(lost, low)));
-    [sum, rest]
-}
-
 /// `total + (high, low)`. Only the two additions to the low part round, and the rest is again small beside the sum.
 #[inline(always)]
-fn add([a, low_a]: Total, high: f64, low: f64) -> Total {
-    let (sum, lost) = two_sum(a, high);
-    let (sum, rest) = two_sum(sum, low_a + (lost + low));
+fn add<L: Lanes>(lanes: L, [a, low_a]: [L::Vector; 2], high: L::Vector, low: L::Vector) -> [L::Vector; 2] {
+    let (sum, lost) = lanes.two_sum(a, high);
+    let (sum, rest) = lanes.two_sum(sum, lanes.add(low_a, lanes.add(lost, low)));
     [sum, rest]
-}
-
-/// Knuth's TwoSum: the rounded sum and, exactly, what rounding lost.
-#[inline(always)]
-fn two_sum(a: f64, b: f64) -> (f64, f64) {
-    let sum = a + b;
-    let b_part = sum - a;
-    let a_part = sum - b_part;
-    (sum, (a - a_part) + (b - b_part))
 }
