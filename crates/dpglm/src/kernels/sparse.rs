@@ -1,7 +1,8 @@
 //! The passes over sparse rows.
 //!
 //! A row's inner product looks up the coefficients of its columns, four at a time. Its products are then added to a
-//! plain sum a column. A sum joins its column's compensated total when it has had enough terms: which columns those are
+//! plain sum a column. Columns are numbered by how frequent they are, so that most of what is looked up stands in few
+//! lines of the cache. Eight sums join their columns' compensated totals when one has had enough terms: which those are
 //! after a block of rows is a matter of the structure, and known since the design was made. Most columns of a wide design
 //! never have that many, and no total.
 
