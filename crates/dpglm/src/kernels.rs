@@ -207,17 +207,22 @@ fn column_scores_at(
     out
 }
 
-/// For every column of a dense floating-point design, how many of these rows have an entry of at least `2^-power` in absolute
-/// value; zeros for other designs.
+/// For every column of a dense floating-point design, how many of these rows have an entry of at least `2^-k` in absolute value,
+/// for each k of `powers`; zeros for other designs.
 ///
 /// # Panics
 /// If there is no such row.
-pub(crate) fn count_reaching(design: &Design, rows: &[usize], power: u8) -> Vec<u32> {
-    let level = 2f64.powi(-i32::from(power));
+pub(crate) fn count_reaching<const LEVELS: usize>(
+    design: &Design,
+    rows: &[usize],
+    powers: [u8; LEVELS],
+) -> Vec<[u32; LEVELS]> {
+    let levels = powers.map(|power| 2f64.powi(-i32::from(power)));
+    let columns = design.columns();
     match design.storage() {
-        Storage::F64(x) => reach::count(x, design.columns(), rows, level),
-        Storage::F32(x) => reach::count(x, design.columns(), rows, level as f32),
-        Storage::I8 { .. } | Storage::Csr(_) => vec![0; design.columns()],
+        Storage::F64(x) => reach::count(Level::best(), x, columns, rows, levels),
+        Storage::F32(x) => reach::count(Level::best(), x, columns, rows, levels.map(|level| level as f32)),
+        Storage::I8 { .. } | Storage::Csr(_) => vec![[0; LEVELS]; columns],
     }
 }
 

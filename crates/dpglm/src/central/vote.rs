@@ -1,7 +1,7 @@
 //! How much of an entry's size counts in the vote for its column.
 //!
 //! # Algorithm
-//! 1. Of at most 4,096 rows at even distances, in every column: how many entries are at least 1/4, 1/8, 1/16 in absolute value. For
+//! 1. Of at most 3,072 rows at even distances, in every column: how many entries are at least 1/4, 1/8, 1/16 in absolute value. For
 //!    each level the smallest count of any column.
 //! 2. The largest level that six rows of ten reach in every column, or zero, by the exponential mechanism: the score of a
 //!    level is minus the distance of six tenths from the interval between its own count and that of the level above.
@@ -26,7 +26,7 @@ const LEVEL: &str = "level of votes";
 const SHARE: f64 = 0.01;
 /// Levels are `2^-k`.
 const POWERS: [u8; 3] = [2, 3, 4];
-const MOST_ROWS: usize = 4_096;
+const MOST_ROWS: usize = 3_072;
 
 /// The choice of the level, as a line of a plan.
 pub(super) fn planned() -> Planned {
@@ -46,13 +46,16 @@ pub(super) fn choose(
     // Step 1
     let step = data.design().rows().div_ceil(MOST_ROWS);
     let rows: Vec<usize> = (0..data.design().rows()).filter(|&row| asked(row)).step_by(step).collect();
-    let counts = POWERS.map(|power| {
-        let counts = count_reaching(data.design(), &rows, power);
-        counts[first..].iter().copied().min().unwrap_or(0)
-    });
+    let counts = smallest(&count_reaching(data.design(), &rows, POWERS)[first..]);
     // Steps 2 and 3
     let place = purse.top(LEVEL, &scores(&counts, rows.len()), 1, 1.0)?;
     Ok(place.first().and_then(|&i| POWERS.get(i)).map_or(Map::Sign, |&power| Map::Clamped(power)))
+}
+
+/// For each level the smallest count of any column.
+fn smallest(counts: &[[u32; POWERS.len()]]) -> [u32; POWERS.len()] {
+    let least = |a: [u32; POWERS.len()], b: &[u32; POWERS.len()]| std::array::from_fn(|k| a[k].min(b[k]));
+    counts.split_first().map_or([0; POWERS.len()], |(first, rest)| rest.iter().fold(*first, least))
 }
 
 /// The scores of the levels and, last, of none.
@@ -82,8 +85,7 @@ mod tests {
             let of = |x: &[f64]| {
                 let design = Design::from_f64(rows, 3, x.to_vec()).unwrap();
                 let all: Vec<usize> = (0..rows).collect();
-                let least = |power| count_reaching(&design, &all, power).into_iter().min().unwrap();
-                scores(&POWERS.map(least), rows)
+                scores(&smallest(&count_reaching(&design, &all, POWERS)), rows)
             };
             let before = of(&x);
             x[..3].fill_with(|| cells[rng.below(10) as usize]);
