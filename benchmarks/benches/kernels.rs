@@ -9,6 +9,7 @@ use dpglm::data::design::Storage;
 use dpglm::data::{Design, Values};
 use dpglm::kernels::{fused_pass, fused_pass_multi, predict, squared_row_norms, weighted_gram};
 use dpglm_benchmarks::read;
+use std::path::Path;
 
 fn main() {
     divan::main();
@@ -112,9 +113,12 @@ fn gram(bencher: Bencher, shape: Shape) {
 const SPARSE_ROWS: usize = 23_749;
 const SPARSE_COLUMNS: usize = 47_236;
 
+/// Where rows begin, the columns of entries and their values.
+type Sparse = (Vec<usize>, Vec<u32>, Vec<f64>);
+
 /// Rows of about 75 entries whose columns are frequent in proportion to one over their number, as words are.
 /// `crosscheck/kernel_scipy.py` builds the same matrix.
-fn sparse(precision: Precision) -> Design {
+fn simulated() -> Sparse {
     let (mut state, mut offsets, mut indices) = (1_u64, vec![0], Vec::new());
     for _ in 0..SPARSE_ROWS {
         let mut row: Vec<u32> = (0..90)
@@ -129,10 +133,30 @@ fn sparse(precision: Precision) -> Design {
         indices.extend(row);
         offsets.push(indices.len());
     }
-    let values = numbers(indices.len());
+    let values = numbers(indices.len()).collect();
+    (offsets, indices, values)
+}
+
+/// A matrix of as many columns that `crosscheck/kernel_scipy.py` has written: numbers of eight, four and eight bytes.
+fn written(directory: &Path) -> Sparse {
+    let bytes = |name: &str| std::fs::read(directory.join(name)).expect("a file of the matrix");
+    let (offsets, indices, values) = (bytes("offsets"), bytes("indices"), bytes("values"));
+    (
+        offsets.as_chunks().0.iter().map(|&x| u64::from_le_bytes(x) as usize).collect(),
+        indices.as_chunks().0.iter().map(|&x| u32::from_le_bytes(x)).collect(),
+        values.as_chunks().0.iter().map(|&x| f64::from_le_bytes(x)).collect(),
+    )
+}
+
+/// `DPGLM_SPARSE` names a directory with another matrix than the simulated one.
+fn sparse(precision: Precision) -> Design {
+    let (offsets, indices, values) = match std::env::var_os("DPGLM_SPARSE") {
+        Some(directory) => written(Path::new(&directory)),
+        None => simulated(),
+    };
     let values = match precision {
-        Double => Values::F64(values.collect()),
-        Single => Values::F32(values.map(|x| x as f32).collect()),
+        Double => Values::F64(values),
+        Single => Values::F32(values.into_iter().map(|x| x as f32).collect()),
     };
     Design::from_csr(SPARSE_COLUMNS, offsets, indices, values).expect("structure")
 }

@@ -7,12 +7,13 @@ use dpglm::audit::{DataModel, Estimand, Estimator, Findings, Ground, Inspection,
 use dpglm::central::transfer::SAME_SUPPORT;
 use dpglm::central::{
     DpIht, Glm, LinearStatistics, NoisyIht, Privacy, PrivateMean, SelectRefine, Selection, SparseMean,
-    Transfer, reference,
+    SparseMeanFit, Transfer, reference,
 };
 use dpglm::comparators::{FrankWolfe, JohnsonLindenstrauss, KarwaVadhan, TwoStage};
 use dpglm::families::Family;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
+use dpglm::tuning::{TunedRidge, TunedSparseMean, TunedSparsity};
 
 const ROWS: usize = 300;
 const COLUMNS: usize = 4;
@@ -194,6 +195,7 @@ fn methods(privacy: Privacy) -> Result<Vec<Case>> {
     let mean = PrivateMean::new(ranges())?.prepare(ROWS, privacy)?;
     let karwa = KarwaVadhan::new(ranges(), (0.01, 1.0))?.prepare(COLUMNS, ROWS, privacy)?;
     let few = SparseMean::new(ranges(), 2)?.prepare(ROWS, privacy)?;
+    let unknown = TunedSparseMean::new(vec![(-1.0, 1.0); COLUMNS], 3)?.prepare(ROWS, privacy)?;
     let counts = (0.0, 10.0);
     Ok(vec![
         ("mean", Estimand::Mean, BINARY, 4, Box::new(move |t, rng| Ok(mean.fit(&t.design()?, rng)?.means))),
@@ -204,14 +206,20 @@ fn methods(privacy: Privacy) -> Result<Vec<Case>> {
             4,
             Box::new(move |t, rng| Ok(karwa.fit(&t.design()?, rng)?.means)),
         ),
-        ("sparse-mean", Estimand::Mean, BINARY, 2, {
-            Box::new(move |t, rng| {
-                let found = few.fit(&t.design()?, rng)?;
-                let mut all = vec![0.0; COLUMNS];
-                found.support.iter().zip(&found.fit.means).for_each(|(&j, &m)| all[j] = m);
-                Ok(all)
-            })
-        }),
+        (
+            "sparse-mean",
+            Estimand::Mean,
+            BINARY,
+            2,
+            Box::new(move |t, rng| Ok(every(few.fit(&t.design()?, rng)?))),
+        ),
+        (
+            "tuned-sparse-mean",
+            Estimand::Mean,
+            BINARY,
+            2,
+            Box::new(move |t, rng| Ok(every(unknown.fit(&t.design()?, rng)?))),
+        ),
         (
             "linear",
             of(Family::Gaussian),
@@ -240,6 +248,26 @@ fn methods(privacy: Privacy) -> Result<Vec<Case>> {
             BINARY,
             2,
             sparse!(SelectRefine::new(logistic()?, 2)?.prepare(COLUMNS, ROWS, privacy)?),
+        ),
+        (
+            "tuned-sparsity",
+            of(Family::Logistic),
+            BINARY,
+            2,
+            sparse!(TunedSparsity::new(logistic()?, 3)?.prepare(COLUMNS, ROWS, privacy)?),
+        ),
+        (
+            "tuned-ridge",
+            of(Family::Logistic),
+            BINARY,
+            4,
+            Box::new({
+                let prepared =
+                    TunedRidge::new(logistic()?, vec![0.0, 0.1])?.prepare(COLUMNS, ROWS, privacy)?;
+                move |t: &Table, rng: &mut RandomSource| {
+                    Ok(prepared.fit(&t.dataset()?, rng)?.fit.coefficients)
+                }
+            }),
         ),
         (
             "noisy-iht",
@@ -291,6 +319,13 @@ fn methods(privacy: Privacy) -> Result<Vec<Case>> {
             model!(Transfer::logistic(1.0, 2)?.prepare(COLUMNS, ROWS, privacy)?),
         ),
     ])
+}
+
+/// The means of all columns, zeros where none was taken.
+fn every(found: SparseMeanFit) -> Vec<f64> {
+    let mut all = vec![0.0; COLUMNS];
+    found.support.iter().zip(&found.fit.means).for_each(|(&j, &m)| all[j] = m);
+    all
 }
 
 fn certified(seeds: u64) -> Result<()> {

@@ -6,6 +6,9 @@
 
 use dpglm::tuning::planner::{Law, PlannedModel, Problem};
 
+/// A name, the model, columns, those that matter, rows, epsilon.
+type Setting = (&'static str, PlannedModel, usize, Option<usize>, usize, f64);
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let mut number = |default: u64| arguments.next().and_then(|s| s.parse().ok()).unwrap_or(default);
@@ -14,7 +17,7 @@ fn main() {
     let mean = PlannedModel::Mean { range: (-50.0, 50.0) };
     let linear = PlannedModel::Linear { target: (-10.0, 10.0) };
     let logistic = PlannedModel::Logistic;
-    let settings: [(&str, PlannedModel, usize, Option<usize>, usize, f64); 12] = [
+    let settings: [Setting; 12] = [
         ("mean d 10", mean, 10, None, 4_000, 0.5),
         ("mean d 30", mean, 30, None, 20_000, 0.3),
         ("mean s 5 of 200", mean, 200, Some(5), 3_000, 0.7),

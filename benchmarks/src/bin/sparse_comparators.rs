@@ -2,15 +2,16 @@
 //!
 //! `cargo run --release --bin sparse_comparators -- [SEEDS] [FILTER]`. WG setting (i), linear: 800 rows, 1,000 columns, 10
 //! coefficients that are not zero, standard normal; features uniform on (-1, 1), noise of variance 0.1, responses declared in
-//! [-10, 10], delta 0.01. Frank-Wolfe is given the true l1 norm as its radius, all others the true sparsity.
+//! [-10, 10], delta 0.01. Frank-Wolfe is given the true l1 norm as its radius, all others the true sparsity. A FILTER that
+//! begins with `logistic` runs the sparse logistic setting instead, which takes long.
 
-use dpglm::central::{Iht, Privacy, Transfer};
+use dpglm::central::{Glm, Iht, NoisyIht, Privacy, SelectRefine, Selection, Transfer};
 use dpglm::comparators::{FrankWolfe, JohnsonLindenstrauss, KarwaVadhan, TwoStage};
 use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
-use dpglm_benchmarks::{Generator, normal, squared_distance, uniform};
+use dpglm_benchmarks::{Generator, features, normal, sphere, squared_distance, support, uniform};
 use rand_core::SeedableRng;
 
 const ROWS: usize = 800;
@@ -62,6 +63,70 @@ const METHODS: [Method; 7] = [
     }),
 ];
 
+/// The same for the sparse logistic setting: 40,000 rows, 10,000 columns uniform on (-1, 1), epsilon 0.5, delta 1/2n.
+const LOGISTIC: [Method; 6] = [
+    ("non-private IHT", |data, _, _, _| {
+        Iht::new(SPARSITY)?.iterations(15)?.fit(&Family::Logistic, data, 0.0)
+    }),
+    ("select-refine", |data, truth, privacy, rng| {
+        let model = SelectRefine::new(Glm::new(Family::Logistic, (0.0, 1.0))?, SPARSITY)?;
+        Ok(model.fit(data, privacy, rng)?.coefficients(truth.len()))
+    }),
+    ("noisy-iht", |data, truth, privacy, rng| {
+        let glm = Glm::new(Family::Logistic, (0.0, 1.0))?;
+        let model = NoisyIht::new(glm, SPARSITY, 1.0, Selection::Gumbel)?;
+        Ok(model.fit(data, privacy, rng)?.coefficients(truth.len()))
+    }),
+    ("frank-wolfe", |data, truth, privacy, rng| {
+        let radius = truth.iter().map(|b| b.abs()).sum();
+        Ok(FrankWolfe::logistic(1.0, radius)?.fit(data, privacy, rng)?.coefficients)
+    }),
+    ("two-stage", |data, _, privacy, rng| {
+        Ok(TwoStage::logistic(1.0, SPARSITY)?.fit(data, privacy, rng)?.coefficients)
+    }),
+    ("transfer", |data, _, privacy, rng| {
+        Ok(Transfer::logistic(1.0, SPARSITY)?.fit(data, privacy, rng)?.coefficients)
+    }),
+];
+
+fn logistic(seeds: u64, filter: &str) {
+    let (n, d) = (40_000, 10_000);
+    println!("\nsparse logistic, squared l2 error, mean over {seeds} seeds (standard error)");
+    let privacy = Privacy::Budget(Budget::new(0.5, 0.5 / n as f64).expect("valid"));
+    let methods: Vec<&Method> = LOGISTIC.iter().filter(|(name, _)| name.contains(filter)).collect();
+    let mut errors = vec![Vec::new(); methods.len()];
+    for seed in 0..seeds {
+        let rng = &mut Generator::seed_from_u64(seed);
+        let (places, values) = (support(rng, d, SPARSITY), sphere(rng, SPARSITY));
+        let mut truth = vec![0.0; d];
+        places.iter().zip(&values).for_each(|(&j, &b)| truth[j] = b);
+        let x = features(seed, n * d);
+        let respond = |row: &[f32]| {
+            let u = places.iter().map(|&j| f64::from(row[j]) * truth[j]).sum();
+            f64::from(u8::from(uniform(rng) < Family::Logistic.mean(u)))
+        };
+        let y = x.chunks_exact(d).map(respond).collect();
+        let data = Dataset::new(Design::from_f32(n, d, x).expect("shape"), y).expect("shape");
+        for ((_, fit), errors) in methods.iter().zip(&mut errors) {
+            let estimate =
+                fit(&data, &truth, privacy, &mut RandomSource::insecure_seeded(seed)).expect("fit");
+            errors.push(squared_distance(&estimate, &truth));
+        }
+    }
+    for ((name, _), errors) in methods.iter().zip(&errors) {
+        let (mean, error) = summary(errors);
+        println!("{name:32} {mean:8.4} ({error:.4})");
+    }
+}
+
+/// Mean and standard error.
+fn summary(errors: &[f64]) -> (f64, f64) {
+    let m = errors.len() as f64;
+    let mean = errors.iter().sum::<f64>() / m;
+    let variance = errors.iter().map(|e| (e - mean).powi(2)).sum::<f64>() / (m - 1.0).max(1.0);
+    (mean, (variance / m).sqrt())
+}
+
 /// l2 errors of the Karwa-Vadhan mean beside the plain one: normal columns of variance 1 with means in +-10, declared in +-1000.
 fn means(seeds: u64) {
     println!("\nmean of 20 normal columns, ranges [-1000, 1000], deviations [0.01, 100]: l2 error");
@@ -92,6 +157,9 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let seeds: u64 = arguments.next().and_then(|s| s.parse().ok()).unwrap_or(20);
     let filter = arguments.next().unwrap_or_default();
+    if let Some(filter) = filter.strip_prefix("logistic") {
+        return logistic(seeds, filter.trim_start());
+    }
     println!("relative l2 error, mean over {seeds} seeds (standard error)");
     println!("{:32} {:>15} {:>15} {:>15}", "epsilon", "1.5", "3", "5");
     for (name, fit) in METHODS.iter().filter(|(name, _)| name.contains(&filter)) {
@@ -107,10 +175,8 @@ fn main() {
                     (squared_distance(&estimate, &truth) / size).sqrt()
                 })
                 .collect();
-            let mean = errors.iter().sum::<f64>() / seeds as f64;
-            let variance =
-                errors.iter().map(|e| (e - mean).powi(2)).sum::<f64>() / (seeds as f64 - 1.0).max(1.0);
-            print!(" {mean:8.3} ({:.3})", (variance / seeds as f64).sqrt());
+            let (mean, error) = summary(&errors);
+            print!(" {mean:8.3} ({error:.3})");
         }
         println!();
     }

@@ -15,6 +15,9 @@ use rand_core::SeedableRng;
 /// Squared error told s, squared error not told, columns kept.
 type Outcome = (f64, f64, usize);
 
+/// A name, and the outcome of one seed.
+type Setting<'a> = (&'static str, Box<dyn Fn(u64) -> Outcome + 'a>);
+
 /// Sparse logistic regression: 10,000 columns uniform on (-1, 1), coefficients on the unit sphere of s columns.
 fn logistic(n: usize, d: usize, s: usize, largest: usize, seed: u64) -> Outcome {
     let rng = &mut Generator::seed_from_u64(seed);
@@ -72,14 +75,14 @@ fn main() {
     let filter = arguments.next().unwrap_or_default();
     let largest: Option<usize> = arguments.next().and_then(|s| s.parse().ok());
     let at_most = |default: usize| largest.unwrap_or(default);
-    let settings: [(&str, Box<dyn Fn(u64) -> Outcome>); 5] = [
+    let settings: [Setting<'_>; 5] = [
         ("mean n 1000", Box::new(|seed| mean(1_000, at_most(40), seed))),
         ("mean n 2000", Box::new(|seed| mean(2_000, at_most(40), seed))),
         ("small logistic n 20000 d 1000", Box::new(|seed| logistic(20_000, 1_000, 10, at_most(40), seed))),
         ("mid logistic n 80000 d 1000", Box::new(|seed| logistic(80_000, 1_000, 10, at_most(40), seed))),
         ("large logistic n 80000 d 10000", Box::new(|seed| logistic(80_000, 10_000, 10, at_most(40), seed))),
     ];
-    println!("setting                         told s (s.e.)      tuned (s.e.)      ratio   kept");
+    println!("setting                         told s (s.e.)      tuned (s.e.)      ratio   of l2   kept");
     for (name, run) in settings.iter().filter(|(name, _)| name.contains(&filter)) {
         let outcomes: Vec<Outcome> = (0..seeds).map(run).collect();
         let m = seeds as f64;
@@ -89,13 +92,15 @@ fn main() {
             (mean, (square / (m - 1.0).max(1.0) / m).sqrt())
         };
         let (told, tuned, kept) = (summary(|o| o.0), summary(|o| o.1), summary(|o| o.2 as f64));
+        let l2 = (summary(|o| o.0.sqrt()).0, summary(|o| o.1.sqrt()).0);
         println!(
-            "{name:30} {:.4} ({:.4})    {:.4} ({:.4})    {:.2}   {:.1}",
+            "{name:30} {:.4} ({:.4})    {:.4} ({:.4})    {:.2}    {:.2}    {:.1}",
             told.0,
             told.1,
             tuned.0,
             tuned.1,
             tuned.0 / told.0,
+            l2.1 / l2.0,
             kept.0
         );
     }

@@ -154,7 +154,7 @@ pub fn errors(law: impl Fn(f64, f64) -> f64, rows: usize, epsilon: f64, points: 
             "<path d=\"M{0:.1} {TOP}V{BOTTOM}\" stroke=\"#e4e4e4\"/><text x=\"{0:.1}\" y=\"{1:.1}\" text-anchor=\"middle\">{2}</text>",
             x(e),
             BOTTOM + 20.0,
-            rounded_up(e)
+            plain(format!("{e:.2e}").parse().unwrap_or(e))
         );
     }
     let stride = ((highest - lowest) / 8.0).ceil().max(1.0) as usize;

@@ -205,6 +205,7 @@ impl AskedMeans {
             method: self.method()?,
             level: self.intervals,
             sparsity: self.sparsity,
+            largest: None,
             deviations: self.deviations,
         };
         means.validate()?;

@@ -40,7 +40,7 @@ pub enum Method {
     PrivacyLossDistribution,
     /// Rényi moments with the optimal conversion.
     Renyi,
-    /// Sum of pure losses.
+    /// Sum of losses.
     Basic,
 }
 

@@ -28,6 +28,7 @@ pub mod start;
 pub mod statistics;
 pub(crate) mod strongly_convex;
 pub mod transfer;
+pub mod vote;
 mod weighting;
 
 pub use dp_iht::DpIht;

@@ -50,6 +50,7 @@
 mod fused;
 mod gram;
 mod lanes;
+mod reach;
 mod rows;
 mod scores;
 mod sparse;
@@ -170,6 +171,9 @@ pub enum Map {
     Identity,
     /// 1, 0 or -1 as the entry is above, at or below zero.
     Sign,
+    /// The entry times `2^k`, clamped to [-1, 1]: the sign of all but small ones. For dense floating-point designs; of others
+    /// the sign.
+    Clamped(u8),
 }
 
 /// For every column `sum_i score(i) map(x_ij)`, in one read of the design, with the error of [`summation_error`].
@@ -187,20 +191,43 @@ fn column_scores_at(
 ) -> Vec<f64> {
     let mut out = vec![0.0; design.columns()];
     match (design.storage(), map) {
-        (Storage::F64(x), Map::Identity) => scores::scores::<rows::Whole, _, _>(level, x, score, &mut out),
-        (Storage::F64(x), Map::Sign) => scores::scores::<rows::Sign, _, _>(level, x, score, &mut out),
-        (Storage::F32(x), Map::Identity) => scores::scores::<rows::Whole, _, _>(level, x, score, &mut out),
-        (Storage::F32(x), Map::Sign) => scores::scores::<rows::Sign, _, _>(level, x, score, &mut out),
+        (Storage::F64(x), Map::Identity) => scores::scores(level, rows::Whole, x, score, &mut out),
+        (Storage::F64(x), Map::Sign) => scores::scores(level, rows::Sign, x, score, &mut out),
+        (Storage::F64(x), Map::Clamped(k)) => scores::scores(level, clamped(k), x, score, &mut out),
+        (Storage::F32(x), Map::Identity) => scores::scores(level, rows::Whole, x, score, &mut out),
+        (Storage::F32(x), Map::Sign) => scores::scores(level, rows::Sign, x, score, &mut out),
+        (Storage::F32(x), Map::Clamped(k)) => scores::scores(level, clamped(k), x, score, &mut out),
         (Storage::I8 { entries, scale }, Map::Identity) => {
-            scores::scores::<rows::Whole, _, _>(level, entries, score, &mut out);
+            scores::scores(level, rows::Whole, entries, score, &mut out);
             out.iter_mut().for_each(|sum| *sum *= scale);
         }
-        (Storage::I8 { entries, .. }, Map::Sign) => {
-            scores::scores::<rows::Sign, _, _>(level, entries, score, &mut out);
-        }
-        (Storage::Csr(x), map) => sparse::scores(level, x, score, map == Map::Sign, &mut out),
+        (Storage::I8 { entries, .. }, _) => scores::scores(level, rows::Sign, entries, score, &mut out),
+        (Storage::Csr(x), map) => sparse::scores(level, x, score, map != Map::Identity, &mut out),
     }
     out
+}
+
+/// For every column of a dense floating-point design, how many of these rows have an entry of at least `2^-k` in absolute value,
+/// for each k of `powers`; zeros for other designs.
+///
+/// # Panics
+/// If there is no such row.
+pub(crate) fn count_reaching<const LEVELS: usize>(
+    design: &Design,
+    rows: &[usize],
+    powers: [u8; LEVELS],
+) -> Vec<[u32; LEVELS]> {
+    let levels = powers.map(|power| 2f64.powi(-i32::from(power)));
+    let columns = design.columns();
+    match design.storage() {
+        Storage::F64(x) => reach::count(Level::best(), x, columns, rows, levels),
+        Storage::F32(x) => reach::count(Level::best(), x, columns, rows, levels.map(|level| level as f32)),
+        Storage::I8 { .. } | Storage::Csr(_) => vec![[0; LEVELS]; columns],
+    }
+}
+
+fn clamped(power: u8) -> rows::Clamped {
+    rows::Clamped(2f64.powi(i32::from(power)))
 }
 
 /// The squared l2 norms of the rows, never below the true value; exactly zero for a row of zeros.

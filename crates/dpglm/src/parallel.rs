@@ -3,7 +3,7 @@
 //! Where the cuts fall depends on the shape alone, every piece has its own result, and results are combined in the
 //! order of the pieces: the answer is the same on any number of cores, whichever core takes which piece.
 
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Work, in entries, that is worth a piece of its own: a few times what it costs to start a thread.
 const PIECE_WORK: usize = 1 << 16;
@@ -11,6 +11,8 @@ const PIECE_WORK: usize = 1 << 16;
 const MOST_PIECES: usize = 64;
 /// Pieces are cut at multiples of this many rows, which keeps their results small beside the rows themselves.
 const ROW_QUANTUM: usize = 256;
+/// Times that a thread looks whether the others are done before it goes to sleep: some tens of microseconds.
+const SPINS: usize = 1 << 11;
 /// What the caller's function of a row costs, in entries.
 const ROW_WORK: usize = 16;
 
@@ -21,24 +23,120 @@ pub(crate) fn rows_per_piece(rows: usize, columns: usize) -> usize {
     rows.div_ceil(pieces).next_multiple_of(ROW_QUANTUM)
 }
 
-/// Does `work` on every piece, on as many cores as there are pieces for.
-pub(crate) fn for_each<P: Send>(pieces: impl ExactSizeIterator<Item = P> + Send, work: impl Fn(P) + Sync) {
+/// The cores of this processor.
+fn cores() -> usize {
     static CORES: LazyLock<usize> =
         LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let threads = pieces.len().min(*CORES);
+    *CORES
+}
+
+/// What is held in a lock, also if somebody panicked who held it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does `work` on every piece, on as many cores as there are pieces for.
+pub(crate) fn for_each<P: Send>(pieces: impl ExactSizeIterator<Item = P> + Send, work: impl Fn(P) + Sync) {
+    let threads = pieces.len().min(cores());
     let queue = Mutex::new(pieces);
-    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let drain = || {
+    let next = || lock(&queue).next();
+    on_threads(threads, || {
         while let Some(piece) = next() {
             work(piece);
         }
-    };
+    });
+}
+
+/// Does `work` on every piece, and when all are done `finish` on every part, which may look at all pieces. The threads are
+/// the same: to start them anew would take longer than most parts. Gives the pieces back.
+pub(crate) fn for_each_then<P: Send + Sync, Q: Send>(
+    pieces: Vec<P>,
+    work: impl Fn(&mut P) + Sync,
+    parts: impl Iterator<Item = Q> + Send,
+    finish: impl Fn(&[P], Q) + Sync,
+) -> Vec<P> {
+    let count = pieces.len();
+    if count == 0 {
+        parts.for_each(|part| finish(&[], part));
+        return pieces;
+    }
+    let threads = count.min(cores());
+    let (pieces, parts) = (Mutex::new(pieces.into_iter().enumerate()), Mutex::new(parts));
+    let (done, all) = (Mutex::new(Vec::with_capacity(count)), Meeting::<Vec<P>>::default());
+    on_threads(threads, || {
+        let leaving = Leaving(&all);
+        loop {
+            let next = lock(&pieces).next();
+            let Some((place, mut piece)) = next else { break };
+            work(&mut piece);
+            let mut done = lock(&done);
+            done.push((place, piece));
+            if done.len() == count {
+                done.sort_unstable_by_key(|(place, _)| *place);
+                all.open(Some(done.drain(..).map(|(_, piece)| piece).collect()));
+            }
+        }
+        if let Some(pieces) = all.wait() {
+            loop {
+                let next = lock(&parts).next();
+                let Some(part) = next else { break };
+                finish(pieces, part);
+            }
+        }
+        drop(leaving);
+    });
+    all.found.into_inner().flatten().unwrap_or_default()
+}
+
+/// Runs `work` on so many threads, this one among them.
+fn on_threads(threads: usize, work: impl Fn() + Sync) {
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(drain);
+            scope.spawn(&work);
         }
-        drain();
+        work();
     });
+}
+
+/// Where threads wait for something that one of them brings.
+struct Meeting<T> {
+    /// Nothing where somebody panicked who might have brought it.
+    found: OnceLock<Option<T>>,
+}
+
+impl<T> Default for Meeting<T> {
+    fn default() -> Self {
+        Self { found: OnceLock::new() }
+    }
+}
+
+impl<T> Meeting<T> {
+    fn open(&self, found: Option<T>) {
+        // Whoever comes second brings nothing that is needed.
+        let _ = self.found.set(found);
+    }
+
+    fn wait(&self) -> Option<&T> {
+        // Pieces end at about the same time: to sleep and be woken would take longer.
+        for _ in 0..SPINS {
+            if let Some(found) = self.found.get() {
+                return found.as_ref();
+            }
+            std::hint::spin_loop();
+        }
+        self.found.wait().as_ref()
+    }
+}
+
+/// Lets the others go if this thread panics.
+struct Leaving<'a, T>(&'a Meeting<T>);
+
+impl<T> Drop for Leaving<'_, T> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.open(None);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -63,6 +161,32 @@ mod tests {
             let mut seen = vec![0_u32; pieces];
             for_each(seen.iter_mut(), |count| *count += 1);
             assert!(seen.iter().all(|&count| count == 1));
+        }
+    }
+
+    #[test]
+    fn parts_see_every_piece_in_order() {
+        for (pieces, parts) in [(0, 0), (1, 3), (2, 1), (2, 0), (50, 7)] {
+            let mut sums = vec![0; parts];
+            let work = |piece: &mut usize| *piece = *piece * *piece;
+            let given = for_each_then((0..pieces).collect(), work, sums.iter_mut(), |pieces, sum| {
+                assert!(pieces.is_sorted());
+                *sum += pieces.iter().sum::<usize>();
+            });
+            assert!(given.iter().copied().eq((0..pieces).map(|k| k * k)));
+            let sum = given.iter().sum::<usize>();
+            assert!(sums.iter().all(|&found| found == sum));
+        }
+    }
+
+    #[test]
+    fn a_panic_in_a_piece_lets_everyone_go() {
+        for bad in [0, 1, 9] {
+            let work = |piece: &mut usize| assert_ne!(*piece, bad, "a bad piece");
+            let outcome = std::panic::catch_unwind(|| {
+                for_each_then((0..10).collect(), work, [0, 1].into_iter(), |_, _| {});
+            });
+            assert!(outcome.is_err());
         }
     }
 }

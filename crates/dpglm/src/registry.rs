@@ -214,6 +214,13 @@ pub fn entries() -> &'static [Entry] {
             audit: tuning::tuned_sparsity_choice,
         },
         Entry {
+            name: "tuned-sparse-mean",
+            summary: "the mean of a table of which an unknown number of columns differ from zero",
+            guarantee: "a pure choice, then selections and Gaussians, every data set",
+            reference: "for C21 §5.2, whose cross-validation is not private",
+            audit: tuning::tuned_sparse_mean,
+        },
+        Entry {
             name: "random-stopping",
             summary: "the best of a random number of private trials",
             guarantee: "approximate, by the trial's Rényi divergence",

@@ -21,6 +21,6 @@ pub mod validation;
 
 pub use random_stopping::RandomStopping;
 pub use ridge::TunedRidge;
-pub use sparse_mean::TunedSparseMean;
+pub use sparse_mean::{PreparedSparseMean, TunedSparseMean};
 pub use sparsity::TunedSparsity;
 pub use truncation::{Truncation, TruncationLevel};

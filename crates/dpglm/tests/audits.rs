@@ -33,7 +33,8 @@ fn examine(entry: &str, subject: &mut Subject) -> Vec<Report> {
     let runs = match entry {
         "mean" | "linear" | "linear-statistics" | "logistic" | "poisson" | "multinomial" => FITS,
         "select-refine" | "sparse-multinomial" => FITS,
-        "noisy-iht" | "peeling-iht" | "dp-iht" | "sparse-mean" => SMALL_FITS,
+        "tuned-sparsity" | "tuned-sparsity-choice" => FITS,
+        "noisy-iht" | "peeling-iht" | "dp-iht" | "sparse-mean" | "tuned-sparse-mean" => SMALL_FITS,
         "transfer" | "frank-wolfe" | "two-stage" | "johnson-lindenstrauss" | "karwa-vadhan" => SMALL_FITS,
         "threshold-iht" | "label-iht" | "label-lasso" => FITS,
         "privunit" | "local-iht" | "one-shot" => REPORTS,
@@ -78,6 +79,10 @@ macro_rules! audits {
 
 audits! {
     randomized_response => "randomized-response",
+    tuned_sparsity => "tuned-sparsity",
+    tuned_sparsity_choice => "tuned-sparsity-choice",
+    tuned_sparse_mean => "tuned-sparse-mean",
+    random_stopping => "random-stopping",
     threshold_bit => "threshold-bit",
     label_laplace => "label-laplace",
     label_gaussian => "label-gaussian",

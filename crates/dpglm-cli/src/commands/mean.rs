@@ -8,6 +8,7 @@ use crate::table::{self, Columns, Known};
 use crate::{Format, budget, flags, planned};
 use clap::Args;
 use dpglm::privacy::Adjacency;
+use dpglm_io::assembly::tune::{self, Tune};
 use dpglm_io::assembly::{fit, notes};
 use dpglm_io::schema::Missing;
 use dpglm_io::{EncodedColumn, Scaling, Wide};
@@ -31,6 +32,9 @@ pub struct Arguments {
     /// At most S means differ from zero: choose those columns privately and take their means only
     #[arg(long, value_name = "S", value_parser = flags::sparsity, allow_negative_numbers = true)]
     sparsity: Option<usize>,
+    /// Choose the number of means that differ from zero privately, from the same budget: sparsity=auto (or auto:MAX, at most MAX)
+    #[arg(long, value_name = "WHAT", value_parser = tune::parse)]
+    tune: Option<Tune>,
     /// How to take them; `dpglm methods` explains each
     #[arg(long, value_enum, value_name = "NAME", default_value_t = MeanMethod::Localise)]
     method: MeanMethod,
@@ -59,19 +63,26 @@ Examples:
     dpglm mean table.npy --feature-bounds=-50,50 --epsilon 0.5 --delta 1e-6 --intervals 0.95
   A thousand columns, all but ten of which have mean zero:
     dpglm mean changes.npy --feature-bounds=-5,5 --sparsity 10 --epsilon 1 --delta 1e-6
+  The same where nobody knows how many:
+    dpglm mean changes.npy --feature-bounds=-5,5 --tune sparsity=auto --epsilon 1 --delta 1e-6
   A table under a schema:
     dpglm mean people.csv --schema schema.toml --epsilon 0.5 --delta 1e-6";
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
+    let tune = arguments.tune.clone().unwrap_or_default();
+    if tune.ridge.is_some() {
+        return Err(Failure::Usage("--tune ridge=auto goes with `dpglm fit`: a mean has no penalty".into()));
+    }
     let means = Means {
         method: arguments.method,
         level: arguments.intervals,
         sparsity: arguments.sparsity,
+        largest: tune.sparsity,
         deviations: arguments.deviations,
     };
     means.validate()?;
     // Columns that are not centred keep their zero, the mean of those that are not chosen.
-    let centred = means.sparsity.is_none();
+    let centred = !means.is_sparse();
     let known = match arguments.columns.known()? {
         Known::Schema(schema) => {
             if let Some(unit) = schema.unit() {
@@ -96,7 +107,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         file => {
             let (rows, columns) = known.shape(file.as_deref(), arguments.rows, arguments.columns.columns)?;
             budget::warn_of_large_delta(privacy, rows);
-            notes::of_few_rows(means.sparsity, rows).iter().for_each(|note| tell(note));
+            notes::of_few_rows(means.sparsity.or(means.largest), rows).iter().for_each(|note| tell(note));
             // The noise does not depend on the ranges.
             let events = means.estimator(&placeholders(columns))?.events(columns, rows, privacy)?;
             return planned::show(events, Vec::new(), Adjacency::ReplaceRow, None, privacy, format);

@@ -28,6 +28,7 @@ const NOBODY: &str = "nobody";
 const CALLS: &[Call] = &[
     Call { name: "mean", protects: ROW, command: "dpglm mean FILE" },
     Call { name: "sparse-mean", protects: ROW, command: "dpglm mean FILE --sparsity S" },
+    Call { name: "tuned-sparse-mean", protects: ROW, command: "dpglm mean FILE --tune sparsity=auto" },
     Call { name: "karwa-vadhan", protects: ROW, command: "dpglm mean FILE --method karwa-vadhan" },
     Call { name: "linear", protects: ROW_OR_UNIT, command: "dpglm fit FILE --family gaussian" },
     Call {
@@ -39,7 +40,7 @@ const CALLS: &[Call] = &[
     Call { name: "poisson", protects: ROW_OR_UNIT, command: "dpglm fit FILE --family poisson" },
     Call { name: "multinomial", protects: ROW_OR_UNIT, command: "dpglm fit FILE --family multinomial" },
     Call { name: "select-refine", protects: ROW_OR_UNIT, command: "dpglm fit FILE --sparsity S" },
-    Call { name: "tuned-sparsity", protects: ROW_OR_UNIT, command: "dpglm fit FILE --tune sparsity=auto" },
+    Call { name: "tuned-sparsity", protects: ROW, command: "dpglm fit FILE --tune sparsity=auto" },
     Call {
         name: "sparse-multinomial",
         protects: ROW_OR_UNIT,

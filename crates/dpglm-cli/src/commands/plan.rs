@@ -47,7 +47,7 @@ pub struct Arguments {
     #[arg(long, value_name = "LOW,HIGH", value_parser = table::bounds, allow_hyphen_values = true)]
     target_bounds: Option<(f64, f64)>,
     /// Simulated fits at each point
-    #[arg(long, value_name = "RUNS", default_value_t = 40)]
+    #[arg(long, value_name = "RUNS", default_value_t = 200)]
     runs: u64,
     /// Where simulated errors are kept for the next time [default: $XDG_CACHE_HOME/dpglm or ~/.cache/dpglm]
     #[arg(long, value_name = "FOLDER")]

@@ -6,8 +6,10 @@ mod audit;
 mod estimates;
 mod interrupted;
 mod outputs;
+mod planning;
 mod sparse;
 mod support;
+mod tuning;
 mod wrong_input;
 
 /// Help and messages, word for word.

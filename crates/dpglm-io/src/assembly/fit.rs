@@ -109,7 +109,8 @@ pub fn take_means(
     say: &mut dyn FnMut(&str),
 ) -> Result<MeanDocument, Failure> {
     let n = table.rows();
-    let before = [budget::warning_of_large_delta(privacy, n), notes::of_few_rows(means.sparsity, n)];
+    let before =
+        [budget::warning_of_large_delta(privacy, n), notes::of_few_rows(means.sparsity.or(means.largest), n)];
     before.iter().flatten().for_each(|note| say(note));
     let design: &Design = &table.design;
     let (fit, support) = means.estimator(&table.columns)?.fit(design, privacy, rng)?;

@@ -8,6 +8,7 @@ use dpglm::comparators::KarwaVadhan;
 use dpglm::data::Design;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Event;
+use dpglm::tuning::{PreparedSparseMean, TunedSparseMean};
 use serde::{Deserialize, Serialize};
 
 /// How means are taken.
@@ -29,6 +30,8 @@ pub struct Means {
     pub level: Option<f64>,
     /// The number of means that may differ from zero.
     pub sparsity: Option<usize>,
+    /// The largest sparsity to choose one up to privately.
+    pub largest: Option<usize>,
     /// Bounds on the columns' standard deviations, in the user's units.
     pub deviations: Option<(f64, f64)>,
 }
@@ -39,6 +42,8 @@ pub enum Estimator {
     Dense(PrivateMean),
     /// Of columns that are chosen privately.
     Sparse(SparseMean),
+    /// Of a number of columns that is chosen privately.
+    Tuned(TunedSparseMean),
     /// Of every column, by histograms.
     KarwaVadhan(KarwaVadhan),
 }
@@ -47,6 +52,11 @@ impl Means {
     /// Refuses what does not fit together, before any table is opened.
     pub fn validate(&self) -> Result<(), Failure> {
         let refuse = |message: &str| Err(Failure::Usage(message.into()));
+        if self.largest.is_some() && self.sparsity.is_some() {
+            return refuse(
+                "--sparsity gives the number that --tune sparsity=auto would choose: leave out one of them",
+            );
+        }
         match (self.method, self.deviations) {
             (MeanMethod::Localise, None) => Ok(()),
             (MeanMethod::Localise, Some(_)) => {
@@ -55,22 +65,27 @@ impl Means {
             (MeanMethod::KarwaVadhan, _) if self.level.is_some() => refuse(
                 "--intervals cannot be had with --method karwa-vadhan: leave it out, or use --method localise",
             ),
-            (MeanMethod::KarwaVadhan, _) if self.sparsity.is_some() => refuse(
+            (MeanMethod::KarwaVadhan, _) if self.is_sparse() => refuse(
                 "--sparsity cannot be had with --method karwa-vadhan, which takes every column's mean: leave out one of them",
             ),
             _ => Ok(()),
         }
     }
 
+    /// Whether most means are taken to be zero.
+    pub fn is_sparse(&self) -> bool {
+        self.sparsity.or(self.largest).is_some()
+    }
+
     /// Refuses bounds that a sparse mean cannot have, before any table is opened.
     pub fn require_zero(&self, known: &Known) -> Result<(), Failure> {
-        match (self.sparsity, known) {
-            (None, _) => Ok(()),
-            (Some(_), Known::Schema(schema)) => schema.encoded()?.0.iter().try_for_each(|c| {
+        match (self.is_sparse(), known) {
+            (false, _) => Ok(()),
+            (true, Known::Schema(schema)) => schema.encoded()?.0.iter().try_for_each(|c| {
                 let user = |stored: f64| c.scaling.center + c.scaling.half_width * stored;
                 require_zero_within(&format!("`{}`", c.name), user(c.scaling.lower), user(c.scaling.upper))
             }),
-            (Some(_), Known::Wide(wide)) => {
+            (true, Known::Wide(wide)) => {
                 require_zero_within("--feature-bounds", wide.bounds.feature.0, wide.bounds.feature.1)
             }
         }
@@ -79,6 +94,13 @@ impl Means {
     /// The estimator of these columns as they are stored.
     pub fn estimator(&self, columns: &[EncodedColumn]) -> Result<Estimator, Failure> {
         let ranges = columns.iter().map(|c| (c.scaling.lower, c.scaling.upper)).collect();
+        if let Some(largest) = self.largest {
+            let model = TunedSparseMean::new(ranges, largest.min(columns.len()))?;
+            return Ok(Estimator::Tuned(match self.level {
+                Some(level) => model.intervals(level)?,
+                None => model,
+            }));
+        }
         Ok(match (self.method, self.sparsity, self.level) {
             (MeanMethod::KarwaVadhan, ..) => {
                 Estimator::KarwaVadhan(KarwaVadhan::new(ranges, self.stored_deviations(columns))?)
@@ -120,8 +142,8 @@ fn require_zero_within(what: &str, low: f64, high: f64) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Usage(format!(
-        "--sparsity takes most means to be 0, but the bounds [{low}, {high}] of {what} do not hold 0: measure the columns \
-         from where most of them have their mean, or leave out --sparsity"
+        "a sparse mean takes most means to be 0, but the bounds [{low}, {high}] of {what} do not hold 0: measure the columns \
+         from where most of them have their mean, or leave out --sparsity and --tune"
     )))
 }
 
@@ -131,6 +153,8 @@ pub enum ReadyMeans {
     Dense(Prepared<PrivateMean>),
     /// Of columns that are chosen privately.
     Sparse(Prepared<SparseMean>),
+    /// Of a number of columns that is chosen privately.
+    Tuned(PreparedSparseMean),
     /// Of every column, by histograms.
     KarwaVadhan(Prepared<KarwaVadhan>),
 }
@@ -141,6 +165,7 @@ impl Estimator {
         Ok(match self {
             Estimator::Dense(model) => ReadyMeans::Dense(model.prepare(rows, privacy)?),
             Estimator::Sparse(model) => ReadyMeans::Sparse(model.prepare(rows, privacy)?),
+            Estimator::Tuned(model) => ReadyMeans::Tuned(model.prepare(rows, privacy)?),
             Estimator::KarwaVadhan(model) => ReadyMeans::KarwaVadhan(model.prepare(columns, rows, privacy)?),
         })
     }
@@ -150,6 +175,7 @@ impl Estimator {
         Ok(match self.prepare(columns, rows, privacy)? {
             ReadyMeans::Dense(prepared) => prepared.events()?,
             ReadyMeans::Sparse(prepared) => prepared.events()?,
+            ReadyMeans::Tuned(prepared) => prepared.events()?,
             ReadyMeans::KarwaVadhan(prepared) => prepared.events()?,
         })
     }
@@ -176,6 +202,10 @@ impl ReadyMeans {
             ReadyMeans::Dense(prepared) => (prepared.fit(table, rng)?, None),
             ReadyMeans::KarwaVadhan(prepared) => (prepared.fit(table, rng)?, None),
             ReadyMeans::Sparse(prepared) => {
+                let sparse = prepared.fit(table, rng)?;
+                (sparse.fit, Some(sparse.support))
+            }
+            ReadyMeans::Tuned(prepared) => {
                 let sparse = prepared.fit(table, rng)?;
                 (sparse.fit, Some(sparse.support))
             }

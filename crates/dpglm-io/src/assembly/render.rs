@@ -38,7 +38,7 @@ pub fn bound(method: Method) -> String {
         Method::ExactGaussian => "exact Gaussian composition".into(),
         Method::PrivacyLossDistribution => "privacy-loss distribution".into(),
         Method::Renyi => "Rényi moments".into(),
-        Method::Basic => "sum of pure losses".into(),
+        Method::Basic => "sum of losses".into(),
         other => format!("{other:?}"),
     }
 }

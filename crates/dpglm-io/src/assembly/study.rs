@@ -5,7 +5,7 @@ mod cache;
 use super::failure::Failure;
 use super::render;
 use cache::Cache;
-use dpglm::tuning::planner::{Law, PlannedModel, Point, Problem};
+use dpglm::tuning::planner::{Law, PlannedModel, Point, Problem, Simulator};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -60,6 +60,10 @@ pub struct Answer {
 
 /// Simulated tables have no more entries than this; beyond it the fitted law speaks.
 const MOST_ENTRIES: usize = 20_000_000;
+/// Runs at a point while the search is still far.
+const COARSE: u64 = 30;
+/// A search ends where the next point is this close, in parts of it.
+const SETTLED: f64 = 0.03;
 
 /// What a study would give, as JSON.
 #[derive(Serialize)]
@@ -200,6 +204,17 @@ impl Question {
     }
 }
 
+/// The errors of several simulated fits, one on each core.
+fn at_once(simulator: &Simulator, seeds: std::ops::Range<u64>) -> Result<Vec<f64>, Failure> {
+    std::thread::scope(|scope| {
+        let running: Vec<_> = seeds.map(|seed| scope.spawn(move || simulator.error(seed))).collect();
+        let join = |fit: std::thread::ScopedJoinHandle<'_, dpglm::Result<f64>>| -> Result<f64, Failure> {
+            Ok(fit.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?)
+        };
+        running.into_iter().map(join).collect()
+    })
+}
+
 /// Simulated points, as many as were needed.
 struct Simulation<'p> {
     problem: Problem,
@@ -224,9 +239,11 @@ impl Simulation<'_> {
         errors.truncate(self.runs as usize);
         if (errors.len() as u64) < self.runs {
             let simulator = self.problem.simulator(rows, epsilon)?;
-            for seed in errors.len() as u64..self.runs {
-                errors.push(simulator.error(seed)?);
-                (self.progress)(seed + 1, self.runs);
+            let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+            for seed in (errors.len() as u64..self.runs).step_by(cores as usize) {
+                let seeds = seed..self.runs.min(seed + cores);
+                errors.extend(at_once(&simulator, seeds.clone())?);
+                (self.progress)(seeds.end, self.runs);
             }
         }
         self.cache.write(&key, &errors);
@@ -252,10 +269,25 @@ impl Simulation<'_> {
         Ok((law, Point { rows, epsilon, error, standard_error }, false))
     }
 
+    /// Looks with few runs at a point until it settles, then with all of them.
+    fn settle(&mut self, mut look: impl FnMut(&mut Self) -> Result<bool, Failure>) -> Result<(), Failure> {
+        let all = self.runs;
+        for (runs, looks) in [(all.min(COARSE), 10), (all, 3)] {
+            self.runs = runs;
+            self.points.clear();
+            for _ in 0..looks {
+                if look(self)? {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn find_rows(&mut self, error: f64, epsilon: f64) -> Result<usize, Failure> {
         let mut rows = (20 * self.problem.columns).clamp(200, self.most_rows());
-        for _ in 0..6 {
-            let (law, point, _) = self.around(rows, epsilon)?;
+        self.settle(|this| {
+            let (law, point, _) = this.around(rows, epsilon)?;
             // The law through the point itself: its shape, not its level.
             let wanted = error * law.error(rows as f64, epsilon) / point.error;
             let Some(next) = law.rows(wanted, epsilon) else {
@@ -263,23 +295,21 @@ impl Simulation<'_> {
                     "no number of rows up to 10^12 brings the error to {error} at epsilon {epsilon}: ask for a larger error"
                 )));
             };
-            let next = (next.ceil() as usize).max(20);
-            let settled = (next as f64 / rows as f64 - 1.0).abs() < 0.03;
+            // A law far from its points is no guide, and large tables take long.
+            let next = (next.ceil() as usize).clamp(20, rows.saturating_mul(4));
+            let settled = (next as f64 / rows as f64 - 1.0).abs() < SETTLED;
             rows = next;
-            if settled {
-                break;
-            }
-            // Far points tell of another regime.
             let (low, high) = (rows / 8, rows.saturating_mul(8));
-            self.points.retain(|p| p.rows >= low && p.rows <= high);
-        }
+            this.points.retain(|p| p.rows >= low && p.rows <= high);
+            Ok(settled)
+        })?;
         Ok(rows)
     }
 
     fn find_epsilon(&mut self, error: f64, rows: usize) -> Result<f64, Failure> {
         let mut epsilon = 1.0;
-        for _ in 0..6 {
-            let (law, point, _) = self.around(rows, epsilon)?;
+        self.settle(|this| {
+            let (law, point, _) = this.around(rows, epsilon)?;
             let wanted = error * law.error(rows as f64, epsilon) / point.error;
             let Some(next) = law.epsilon(wanted, rows as f64) else {
                 return Err(Failure::Failed(format!(
@@ -289,13 +319,11 @@ impl Simulation<'_> {
             };
             // Three digits: a plan is no more exact, and cached points are found again.
             let next: f64 = format!("{next:.2e}").parse().unwrap_or(next);
-            let settled = (next / epsilon - 1.0).abs() < 0.03;
+            let settled = (next / epsilon - 1.0).abs() < SETTLED;
             epsilon = next;
-            if settled {
-                break;
-            }
-            self.points.retain(|p| p.epsilon >= epsilon / 8.0 && p.epsilon <= epsilon * 8.0);
-        }
+            this.points.retain(|p| p.epsilon >= epsilon / 8.0 && p.epsilon <= epsilon * 8.0);
+            Ok(settled)
+        })?;
         Ok(epsilon)
     }
 }

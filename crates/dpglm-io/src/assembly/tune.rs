@@ -54,6 +54,11 @@ pub fn parse(text: &str) -> Result<Tune, String> {
 }
 
 impl Tune {
+    /// Whether a fit sets rows aside to choose by.
+    pub fn divides_rows(&self) -> bool {
+        self.sparsity.is_some() || self.ridge.is_some()
+    }
+
     /// Refuses what is both given and to be chosen.
     pub fn validate(&self, sparsity: bool, ridge: bool) -> Result<(), Failure> {
         let refuse = |message: &str| Err(Failure::Usage(message.into()));

@@ -44,14 +44,6 @@ pub struct MeanFit {
     pub certificate: Certificate,
 }
 
-/// What a measurement found.
-pub(super) struct Measured {
-    pub means: Vec<f64>,
-    pub intervals: Option<Vec<Interval>>,
-    /// Standard errors from the released scales alone.
-    pub rough_errors: Vec<f64>,
-}
-
 const CENTRES: &str = "column medians";
 const SCALES: &str = "column scales";
 const RADIUS: &str = "radius";
@@ -121,7 +113,7 @@ impl Prepared<PrivateMean> {
     pub fn fit(&self, table: &Design, rng: &mut RandomSource) -> Result<MeanFit> {
         self.require_table(table)?;
         let mut purse = self.calibration.open(rng);
-        let Measured { means, intervals, .. } = self.model.measure(table, &mut purse)?;
+        let (means, intervals) = self.model.measure(table, &mut purse)?;
         let certificate = PrivateMean::enforced(purse.close(Adjacency::ReplaceRow));
         Ok(MeanFit { means, intervals, certificate })
     }
@@ -136,7 +128,11 @@ impl PrivateMean {
     }
 
     /// Steps 1 to 5: the means and their intervals.
-    pub(super) fn measure(&self, table: &Design, purse: &mut Purse<'_>) -> Result<Measured> {
+    pub(super) fn measure(
+        &self,
+        table: &Design,
+        purse: &mut Purse<'_>,
+    ) -> Result<(Vec<f64>, Option<Vec<Interval>>)> {
         let ranges = &self.ranges;
         let (d, rows) = (ranges.len(), table.rows());
         // Step 1: ranges become [-1, 1].
@@ -225,8 +221,6 @@ impl PrivateMean {
                 Some(intervals(&means, variances, level))
             }
         };
-        // A normal column's standard deviation is 1.48 times its median distance from the median.
-        let error = |j: usize| (1.4826 / n.sqrt()).hypot(deviation) * scales[j] * middle_and_half[j].1;
-        Ok(Measured { means, intervals, rough_errors: (0..d).map(error).collect() })
+        Ok((means, intervals))
     }
 }

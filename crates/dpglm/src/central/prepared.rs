@@ -40,7 +40,7 @@ impl<M: Clone> Prepared<M> {
 
 impl<M> Prepared<M> {
     /// Refuses a table of another shape than prepared for. Shapes are public.
-    pub(super) fn require_table(&self, table: &Design) -> Result<()> {
+    pub(crate) fn require_table(&self, table: &Design) -> Result<()> {
         let (rows, columns) = (table.rows(), table.columns());
         if (rows, columns) == (self.units, self.columns) {
             return Ok(());

@@ -2,21 +2,22 @@
 //!
 //! # Algorithm
 //! 1. Where to start and how large a score may be ([`super::start`]).
-//! 2. If more than twice as many columns are there as may be kept: each column's sum of `score_i * sign(x_ij)` over the rows, the scores taken at the start; the s columns with the
-//!    largest sums in absolute value, by one-shot Gumbel noise.
+//! 2. If more than twice as many columns are there as may be kept: each column's sum of `score_i * vote(x_ij)` over the rows, the scores taken at the start, the
+//!    votes signs or nearly so ([`super::vote`]); the s columns with the largest sums in absolute value, by one-shot Gumbel noise.
 //! 3. The dense fit of [`super::glm`] on the chosen columns, or on all, with all its steps, and its intervals if asked for.
 //! 4. Unless intervals are asked for: coefficients within 2.75 standard errors of zero become zero. Most of them belong to
 //!    columns that noise chose. If all columns were fitted, the s coefficients that are the most standard errors from zero
 //!    are kept. Both are functions of what was released.
 //!
 //! # Guarantee
-//! Replacement of one unit, for every data set. Scores are bounded by `cap`, signs by 1, and the rows of a unit share one
+//! Replacement of one unit, for every data set. Scores are bounded by `cap`, votes by 1, and the rows of a unit share one
 //! vote, so one unit moves each sum by at most `2 cap`, plus the bounded error of summation: s selections. The rest is
 //! [`super::glm`]'s, on a table that is a function of the rows one by one and of the released columns.
 //!
-//! # Why signs
+//! # Why signs, or nearly
 //! A selection pays for the largest change of any column's sum. At the same price `sign(x)` carries more signal than x: for
-//! x uniform on [-1, 1] half as much again.
+//! x uniform on [-1, 1] half as much again. Entries near zero say little, whatever their sign: [`super::vote`] spends a hundredth of
+//! the budget to find out whether they may count less.
 //!
 //! # Differs from the papers
 //! C20 Algorithm 5 and C21 Algorithm 4.2 choose anew in every step and pay s selections each time. Once is enough where
@@ -27,10 +28,11 @@ use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy, Purse};
 use super::screening::require_sparsity;
 use super::start::Start;
+use super::vote;
 use crate::data::Dataset;
 use crate::data::dataset::MOST_ROWS;
 use crate::error::Result;
-use crate::kernels::{Map, column_scores, summation_error};
+use crate::kernels::{column_scores, summation_error};
 use crate::noise::RandomSource;
 use crate::privacy::Certificate;
 
@@ -136,7 +138,7 @@ impl SelectRefine {
             Route::ChooseFirst => {
                 let mut plan = self.model.plan(self.sparsity + constant, units, privacy)?;
                 plan.iter_mut().for_each(|line| line.share *= 1.0 - SELECTION);
-                plan.push(planned_columns(SELECTION, self.sparsity));
+                plan.extend(planned_columns(SELECTION, self.sparsity));
                 plan
             }
         };
@@ -164,7 +166,7 @@ pub(crate) fn choose_columns(
     let constant = usize::from(model.intercept);
     let score = model.family.bounded(start.cap)?;
     let rows = data.sum_by_unit(|_| 1.0);
-    let vote = |row: usize| {
+    let weighted = |row: usize| {
         let unit = data.unit_of(row);
         if !asked(unit) {
             return 0.0;
@@ -172,7 +174,8 @@ pub(crate) fn choose_columns(
         let share = data.weight(row) / rows[unit];
         share * score.value(start.base + data.offset(row), response[row])
     };
-    let mut sums = column_scores(data.design(), vote, Map::Sign);
+    let map = vote::choose(data, constant, &asked, purse)?;
+    let mut sums = column_scores(data.design(), weighted, map);
     sums.drain(..constant);
     sums.iter_mut().for_each(|s| *s = s.abs());
     // A unit's shares sum to 1, up to rounding; sums err on both sides of a pair.
@@ -182,9 +185,11 @@ pub(crate) fn choose_columns(
     Ok((0..constant).chain(chosen.into_iter().map(|j| j + constant)).collect())
 }
 
-/// The choice of `sparsity` columns, as a line of a plan.
-pub(crate) fn planned_columns(share: f64, sparsity: usize) -> Planned {
-    Planned::selection(COLUMNS, share, sparsity as u64)
+/// The choice of `sparsity` columns, as lines of a plan.
+pub(crate) fn planned_columns(share: f64, sparsity: usize) -> [Planned; 2] {
+    let level = vote::planned();
+    let rest = share - level.share;
+    [level, Planned::selection(COLUMNS, rest, sparsity as u64)]
 }
 
 impl Prepared<SelectRefine> {

@@ -4,7 +4,6 @@
 //! 1. For each column, how many more rows lie above zero than below; the s columns with the largest counts in absolute
 //!    value, by one-shot Gumbel noise.
 //! 2. The dense mean of [`super::mean`] on the chosen columns: private medians place them, a tight clip follows.
-//! 3. If asked to: means within a few standard errors of zero, by the released scales, become zero.
 //!
 //! # Guarantee
 //! Replacement of one row, for every data set. One row moves each count by at most 2: s selections. Counts are whole
@@ -14,7 +13,7 @@
 //! Signs in place of values clipped to the declared range: a count does not grow with the range, so the noise that hides
 //! small means does not either.
 
-use super::mean::{MeanFit, Measured, PrivateMean};
+use super::mean::{MeanFit, PrivateMean};
 use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy};
 use super::screening::require_sparsity;
@@ -33,8 +32,6 @@ pub struct SparseMean {
     ranges: Vec<(f64, f64)>,
     level: Option<f64>,
     sparsity: usize,
-    /// How many standard errors from zero a mean must be to be kept.
-    clear: f64,
 }
 
 /// A private sparse mean.
@@ -59,19 +56,13 @@ impl SparseMean {
                 remedy: "measure the columns from where most of them have their mean, or leave out the sparsity",
             });
         }
-        Ok(Self { ranges, level: None, sparsity, clear: 0.0 })
+        Ok(Self { ranges, level: None, sparsity })
     }
 
     /// Also gives confidence intervals of this level (0.95), paid from the same budget.
     pub fn intervals(mut self, level: f64) -> Result<Self> {
         self.level = Some(super::interval::require_level(level)?);
         Ok(self)
-    }
-
-    /// Keeps only means that are this many standard errors from zero.
-    pub(crate) fn keeping_clear(mut self, clear: f64) -> Self {
-        self.clear = clear;
-        self
     }
 
     /// The dense mean of some of the columns.
@@ -109,16 +100,9 @@ impl Prepared<SparseMean> {
         let support = purse.top(COLUMNS, &counts, model.sparsity, 2.0)?;
         // Step 2
         let chosen = table.select_columns(&support)?;
-        let Measured { means, intervals, rough_errors } =
-            model.dense(support.iter().copied())?.measure(&chosen, &mut purse)?;
-        // Step 3
-        let kept: Vec<usize> =
-            (0..means.len()).filter(|&i| means[i].abs() >= model.clear * rough_errors[i]).collect();
+        let (means, intervals) = model.dense(support.iter().copied())?.measure(&chosen, &mut purse)?;
         let certificate = PrivateMean::enforced(purse.close(Adjacency::ReplaceRow))
             .enforcing("one row counts once in the choice of each column");
-        let means = kept.iter().map(|&i| means[i]).collect();
-        let intervals = intervals.map(|all| kept.iter().map(|&i| all[i]).collect());
-        let support = kept.into_iter().map(|i| support[i]).collect();
         Ok(SparseMeanFit { support, fit: MeanFit { means, intervals, certificate } })
     }
 }

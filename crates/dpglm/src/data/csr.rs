@@ -1,110 +1,20 @@
 //! Sparse rows: the columns that are not zero, and what stands in them.
 
+mod columns;
+mod full;
+
 use crate::error::{Error, Result};
+use columns::Columns;
+pub(crate) use columns::Indices;
+use full::Full;
 
 /// Compressed sparse rows: row `i` has its entries at `offsets[i]..offsets[i + 1]`, by increasing column.
 #[derive(Clone, PartialEq)]
 pub struct Csr {
     offsets: Vec<usize>,
-    indices: Indices,
+    columns: Columns,
     values: Values,
     full: Full,
-}
-
-/// The columns of the entries, row after row.
-#[derive(Clone, PartialEq)]
-pub(crate) enum Indices {
-    /// Two bytes each. A table of [`Indices::TABLE`] numbers needs no check of such an index, which the kernels use.
-    Narrow(Vec<u16>),
-    /// Four bytes each.
-    Wide(Vec<u32>),
-}
-
-impl Indices {
-    /// The columns that two bytes can name.
-    pub(crate) const TABLE: usize = 1 << 16;
-    /// Entries beside which such tables are small.
-    const MANY: usize = 4 * Self::TABLE;
-
-    fn new(columns: usize, indices: Vec<u32>) -> Self {
-        if columns <= Self::TABLE && indices.len() >= Self::MANY {
-            Self::Narrow(indices.into_iter().map(|column| column as u16).collect())
-        } else {
-            Self::Wide(indices)
-        }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Self::Narrow(indices) => indices.len(),
-            Self::Wide(indices) => indices.len(),
-        }
-    }
-
-    fn at(&self, k: usize) -> usize {
-        match self {
-            Self::Narrow(indices) => usize::from(indices[k]),
-            Self::Wide(indices) => indices[k] as usize,
-        }
-    }
-}
-
-/// After which rows the plain sum of a column holds so many terms that it must join the column's compensated total.
-///
-/// The kernels add a row's entries to plain sums, one a column. After every block of [`Full::BLOCK`] rows the columns
-/// listed here have had at least [`Full::TERMS`] terms since they were last listed, and all others fewer: no sum ever has
-/// `TERMS + BLOCK` terms or more, rare columns are not touched again and again, and frequent ones in good time.
-#[derive(Clone, PartialEq)]
-struct Full {
-    /// Where each block's columns begin, and where the last one's end.
-    offsets: Vec<usize>,
-    columns: Vec<FullColumn>,
-    /// The columns that are ever listed, ascending: all others need no compensated total.
-    frequent: Vec<u32>,
-}
-
-/// A column whose plain sum must join its compensated total.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) struct FullColumn {
-    pub column: u32,
-    /// Its place among the columns that have a compensated total.
-    pub place: u32,
-}
-
-impl Full {
-    const BLOCK: usize = 16;
-    const TERMS: u8 = 30;
-
-    fn new(columns: usize, offsets: &[usize], indices: &[u32]) -> Self {
-        let mut terms = vec![0_u8; columns];
-        let mut listed: Vec<u32> = Vec::new();
-        let mut full = Self { offsets: vec![0], columns: Vec::new(), frequent: Vec::new() };
-        let rows = offsets.len() - 1;
-        for start in (0..rows).step_by(Self::BLOCK) {
-            let first = listed.len();
-            for &column in &indices[offsets[start]..offsets[rows.min(start + Self::BLOCK)]] {
-                let terms = &mut terms[column as usize];
-                *terms += 1;
-                if *terms == Self::TERMS {
-                    listed.push(column);
-                }
-            }
-            for &column in &listed[first..] {
-                terms[column as usize] = 0;
-            }
-            full.offsets.push(listed.len());
-        }
-        full.frequent.clone_from(&listed);
-        full.frequent.sort_unstable();
-        full.frequent.dedup();
-        let mut places = vec![0; columns];
-        for (place, &column) in (0..).zip(&full.frequent) {
-            places[column as usize] = place;
-        }
-        full.columns =
-            listed.into_iter().map(|column| FullColumn { column, place: places[column as usize] }).collect();
-        full
-    }
 }
 
 /// What stands in the columns that are not zero.
@@ -123,7 +33,7 @@ impl Csr {
     pub(super) fn new(
         columns: usize,
         offsets: Vec<usize>,
-        indices: Vec<u32>,
+        mut indices: Vec<u32>,
         values: Values,
     ) -> Result<Self> {
         let refuse = |message: String| Err(Error::Conflict(message));
@@ -162,8 +72,9 @@ impl Csr {
                 ));
             }
         }
-        let full = Full::new(columns, &offsets, &indices);
-        Ok(Self { offsets, indices: Indices::new(columns, indices), values, full })
+        let (original, frequencies) = columns::renumber(columns, &mut indices);
+        let full = Full::new(&offsets, &indices, &frequencies);
+        Ok(Self { offsets, columns: Columns::new(indices, original), values, full })
     }
 
     /// The number of rows.
@@ -178,7 +89,7 @@ impl Csr {
 
     /// The number of entries that are stored.
     pub fn entries(&self) -> usize {
-        self.indices.len()
+        self.columns.entries()
     }
 
     /// The column of an entry; entries are numbered row after row.
@@ -186,12 +97,12 @@ impl Csr {
     /// # Panics
     /// If there is no such entry.
     pub fn column(&self, entry: usize) -> usize {
-        self.indices.at(entry)
+        self.columns.of(entry)
     }
 
-    /// The columns of the entries, row after row.
-    pub(crate) fn indices(&self) -> &Indices {
-        &self.indices
+    /// The columns of the entries, row after row, as the kernels look them up.
+    pub(crate) fn columns(&self) -> &Columns {
+        &self.columns
     }
 
     /// The values of the entries, row after row.
@@ -205,22 +116,21 @@ impl Csr {
     #[cfg(test)]
     pub(crate) const MOST_TERMS: usize = Full::BLOCK + Full::TERMS as usize - 1;
 
-    /// The columns whose plain sums must join their totals after the block of rows that begins at `start`, a multiple of
-    /// [`Csr::BLOCK`], whatever block the sums began with.
-    pub(crate) fn full_after(&self, start: usize) -> &[FullColumn] {
-        let block = start / Full::BLOCK;
-        &self.full.columns[self.full.offsets[block]..self.full.offsets[block + 1]]
+    /// The groups of eight columns, by their numbers, whose plain sums must join their totals after the block of rows that
+    /// begins at `start`, a multiple of [`Csr::BLOCK`], whatever block the sums began with.
+    pub(crate) fn full_after(&self, start: usize) -> &[u32] {
+        self.full.after(start)
     }
 
-    /// The columns that have a compensated total, ascending.
-    pub(crate) fn frequent(&self) -> &[u32] {
-        &self.full.frequent
+    /// How many groups of columns have compensated totals: the first so many.
+    pub(crate) fn frequent_groups(&self) -> usize {
+        self.full.frequent
     }
 
     /// The columns and entries of one row.
     pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> {
         let range = self.offsets[row]..self.offsets[row + 1];
-        range.map(|k| (self.indices.at(k), self.value(k)))
+        range.map(|k| (self.columns.of(k), self.value(k)))
     }
 
     /// One entry; zero if it is not stored.
@@ -229,13 +139,13 @@ impl Csr {
         let (mut low, mut high) = (range.start, range.end);
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.indices.at(middle) < column {
+            if self.columns.of(middle) < column {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        if low < range.end && self.indices.at(low) == column { self.value(low) } else { 0.0 }
+        if low < range.end && self.columns.of(low) == column { self.value(low) } else { 0.0 }
     }
 
     fn value(&self, k: usize) -> f64 {
@@ -253,47 +163,63 @@ mod tests {
 
     #[test]
     fn no_sum_has_too_many_terms() {
-        // Column 0 in every row, 1 in every third, 2 once.
-        let rows = 1_000_usize;
+        // Column j in every (j + 1)-th row: the first group fills often, the second now and then, the last never.
+        let (rows, columns) = (1_000_usize, 40_usize);
         let (mut offsets, mut indices) = (vec![0], Vec::new());
         for row in 0..rows {
-            indices.extend((0..3_u32).filter(|&j| [true, row % 3 == 0, row == 500][j as usize]));
+            indices.extend((0..columns).filter(|j| row % (j + 1) == j / 2).map(|j| j as u32));
             offsets.push(indices.len());
         }
-        let csr = Csr::new(3, offsets, indices, Values::Ones).unwrap();
+        let csr = Csr::new(columns, offsets, indices, Values::Ones).unwrap();
         assert_eq!(Csr::MOST_TERMS, 45);
-        assert_eq!(csr.frequent(), [0, 1]);
+        assert!(csr.columns().original().iter().copied().eq(0..columns as u32));
+        // Column 31 has 31 entries, column 32 has 30, column 33 has 29.
+        assert_eq!(csr.frequent_groups(), 5);
         for first in [0, 32, 320] {
-            let (mut terms, mut most, mut joined) = ([0; 3], 0, [0; 3]);
+            let (mut terms, mut most, mut joined) = ([0; 40], 0, [0; 5]);
             for start in (first..rows).step_by(Csr::BLOCK) {
                 for row in start..rows.min(start + Csr::BLOCK) {
                     csr.row(row).for_each(|(j, _)| terms[j] += 1);
                 }
                 most = most.max(terms.into_iter().max().unwrap_or(0));
-                for full in csr.full_after(start) {
-                    assert_eq!(csr.frequent()[full.place as usize], full.column);
-                    terms[full.column as usize] = 0;
-                    joined[full.column as usize] += 1;
+                for &group in csr.full_after(start) {
+                    terms[8 * group as usize..][..8].fill(0);
+                    joined[group as usize] += 1;
                 }
             }
-            assert!(most <= Csr::MOST_TERMS);
-            assert!(joined[0] > 20 && joined[1] > 5 && joined[2] == 0);
+            assert!(most <= Csr::MOST_TERMS && most > 30);
+            assert!(joined[0] > 20 && joined[1] > 1 && joined[1] < 5 && joined[4] < 2);
         }
     }
 
     #[test]
+    fn frequent_columns_come_first_inside_and_nowhere_else() {
+        let (offsets, indices) = (vec![0, 2, 5, 5, 6], vec![1, 9, 4, 7, 9, 4]);
+        let csr = Csr::new(11, offsets, indices.clone(), Values::Ones).unwrap();
+        assert_eq!(csr.columns().original(), [4, 9, 1, 7]);
+        assert_eq!((0..6).map(|k| csr.column(k) as u32).collect::<Vec<_>>(), indices);
+        assert_eq!(csr.row(1).map(|(j, _)| j).collect::<Vec<_>>(), [4, 7, 9]);
+        let third: Vec<usize> = (0..11).filter(|&j| csr.entry(1, j) != 0.0).collect();
+        assert_eq!(third, [4, 7, 9]);
+        let empty = Csr::new(3, vec![0, 0], vec![], Values::Ones).unwrap();
+        assert_eq!((empty.columns().original().len(), empty.entry(0, 2)), (0, 0.0));
+    }
+
+    #[test]
     fn many_entries_of_few_columns_take_two_bytes() {
-        let csr = |columns: usize, rows: usize| {
-            let indices = (0..8 * rows).map(|k| (k % 8) as u32 * (columns as u32 / 8)).collect();
-            Csr::new(columns, (0..=rows).map(|i| 8 * i).collect(), indices, Values::Ones).unwrap()
+        // `used` columns, each of them as often as the others, far apart.
+        let csr = |used: usize, entries: usize| {
+            let rows = entries / 8;
+            let mut indices: Vec<u32> = (0..8 * rows).map(|k| (k % used * 3) as u32).collect();
+            indices.chunks_exact_mut(8).for_each(<[u32]>::sort_unstable);
+            Csr::new(3 * used, (0..=rows).map(|i| 8 * i).collect(), indices, Values::Ones).unwrap()
         };
-        let rows = Indices::MANY / 8;
-        assert!(matches!(csr(Indices::TABLE, rows).indices(), Indices::Narrow(_)));
-        assert!(matches!(csr(Indices::TABLE, rows - 1).indices(), Indices::Wide(_)));
-        assert!(matches!(csr(Indices::TABLE + 1, rows).indices(), Indices::Wide(_)));
-        let csr = csr(Indices::TABLE, rows);
-        assert_eq!(csr.column(csr.entries() - 1), 7 * 8_192);
-        assert_eq!([0, 1, 8_192, 65_535].map(|j| csr.entry(9, j)), [1.0, 0.0, 1.0, 0.0]);
-        assert!(csr.row(rows - 1).map(|(j, _)| j).eq((0..8).map(|k| k * 8_192)));
+        let narrow = |csr: &Csr| matches!(csr.columns().indices(), Indices::Narrow(_));
+        assert!(narrow(&csr(Indices::TABLE, Indices::MANY)));
+        assert!(!narrow(&csr(Indices::TABLE, Indices::MANY - 8)));
+        assert!(!narrow(&csr(Indices::TABLE + 1, Indices::MANY + 8)));
+        let csr = csr(Indices::TABLE, Indices::MANY);
+        assert_eq!(csr.column(csr.entries() - 1), 3 * 65_535);
+        assert_eq!([24, 25, 27, 45, 48].map(|j| csr.entry(1, j)), [1.0, 0.0, 1.0, 1.0, 0.0]);
     }
 }

@@ -139,40 +139,20 @@ impl Dataset {
         Ok(Self { design, response: response.clone(), weights, offsets, units })
     }
 
-    /// The units for which `keep` holds, numbered anew, stored densely in double precision. A unit's rows stay in order.
-    pub(crate) fn with_units_where(&self, keep: impl Fn(usize) -> bool) -> Result<Self> {
+    /// The rows for which `keep` holds, in order, stored densely in double precision. Each row is its own unit.
+    pub(crate) fn with_rows_where(&self, keep: impl Fn(usize) -> bool) -> Result<Self> {
         let columns = self.design.columns();
-        let mut number = vec![0_u32; self.units()];
-        let mut count = 0;
-        for (_, number) in number.iter_mut().enumerate().filter(|(unit, _)| keep(*unit)) {
-            *number = count as u32;
-            count += 1;
-        }
-        let rows: Vec<usize> = (0..self.design.rows()).filter(|&row| keep(self.unit_of(row))).collect();
-        let mut entries = Vec::with_capacity(columns * rows.len().max(1));
+        let rows: Vec<usize> = (0..self.design.rows()).filter(|&row| keep(row)).collect();
+        let mut entries = Vec::with_capacity(columns * rows.len());
         rows.iter().for_each(|&row| entries.extend(self.design.row(row)));
         let pick = |all: &[f64]| -> Vec<f64> { rows.iter().map(|&row| all[row]).collect() };
-        let mut part = Self {
+        Ok(Self {
             response: pick(&self.response),
             weights: self.weights.as_deref().map(pick),
             offsets: self.offsets.as_deref().map(pick),
-            units: self.units.as_ref().map(|units| Units {
-                of_row: rows.iter().map(|&row| number[units.of_row[row] as usize]).collect(),
-                count,
-                name: units.name.clone(),
-            }),
-            design: Design::from_f64(1, columns, vec![0.0; columns])?,
-        };
-        if rows.is_empty() {
-            // Units may have no rows, and how many have some is private: one row that counts for nothing stands in.
-            part.response.push(0.0);
-            part.weights = Some(vec![0.0]);
-            part.offsets = part.offsets.map(|_| vec![0.0]);
-            part.units = part.units.map(|units| Units { of_row: vec![0], ..units });
-            return Ok(part);
-        }
-        part.design = Design::from_f64(rows.len(), columns, entries)?;
-        Ok(part)
+            units: None,
+            design: Design::from_f64(rows.len(), columns, entries)?,
+        })
     }
 
     /// The l2 norm of each row, measured from a centre and scaled by powers of two, times its weight, rounded up.

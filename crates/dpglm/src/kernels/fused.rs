@@ -94,10 +94,10 @@ impl<T: Entry> Kernel for Fused<'_, T> {
                             *weight = r[k];
                         }
                         let ahead = if k == 0 { ahead } else { &[] };
-                        add_rows::<Whole, _, _, _>(lanes, strip, columns, &weights, sums, ahead);
+                        add_rows(lanes, Whole, strip, columns, &weights, sums, ahead);
                     } else {
                         for (strip, r) in strip.chunks_exact(columns).zip(residuals.chunks_exact(outputs)) {
-                            add_rows::<Whole, _, _, _>(lanes, strip, columns, &[r[k]], sums, &[]);
+                            add_rows(lanes, Whole, strip, columns, &[r[k]], sums, &[]);
                         }
                     }
                 }

@@ -28,6 +28,8 @@ pub(super) trait Lanes: Copy {
     fn store(self, a: Self::Vector) -> Line;
     /// 1, 0 or -1 as a number is above, at or below zero, of either sign.
     fn sign(self, a: Self::Vector) -> Self::Vector;
+    /// The nearest number in [-1, 1].
+    fn clamp(self, a: Self::Vector) -> Self::Vector;
     fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     fn sub(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
@@ -166,6 +168,10 @@ impl Lanes for Portable {
         a.map(|x| f64::from(i8::from(x > 0.0) - i8::from(x < 0.0)))
     }
     #[inline(always)]
+    fn clamp(self, a: Self::Vector) -> Self::Vector {
+        a.map(|x| x.clamp(-1.0, 1.0))
+    }
+    #[inline(always)]
     fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
         std::array::from_fn(|l| a[l] + b[l])
     }
@@ -249,6 +255,15 @@ mod x86_64 {
                 let above = self.select_f64x4(self.cmp_lt_f64x4(zero, a), one, zero);
                 let below = self.select_f64x4(self.cmp_lt_f64x4(a, zero), one, zero);
                 *out = self.sub_f64s(above, below);
+            }
+            out
+        }
+        #[inline(always)]
+        fn clamp(self, a: Self::Vector) -> Self::Vector {
+            let (least, most) = (self.splat_f64s(-1.0), self.splat_f64s(1.0));
+            let mut out = a;
+            for out in &mut out {
+                *out = self.min_f64s(self.max_f64s(*out, least), most);
             }
             out
         }

@@ -192,27 +192,40 @@ pub(super) fn square_roundings(columns: usize) -> usize {
 }
 
 /// What is added up of an entry.
-pub(super) trait Part {
-    fn of<L: Lanes>(lanes: L, x: L::Vector) -> L::Vector;
+pub(super) trait Part: Copy + Sync {
+    fn of<L: Lanes>(self, lanes: L, x: L::Vector) -> L::Vector;
 }
 
 /// The entry itself.
+#[derive(Clone, Copy)]
 pub(super) struct Whole;
 
 impl Part for Whole {
     #[inline(always)]
-    fn of<L: Lanes>(_: L, x: L::Vector) -> L::Vector {
+    fn of<L: Lanes>(self, _: L, x: L::Vector) -> L::Vector {
         x
     }
 }
 
 /// Its sign.
+#[derive(Clone, Copy)]
 pub(super) struct Sign;
 
 impl Part for Sign {
     #[inline(always)]
-    fn of<L: Lanes>(lanes: L, x: L::Vector) -> L::Vector {
+    fn of<L: Lanes>(self, lanes: L, x: L::Vector) -> L::Vector {
         lanes.sign(x)
+    }
+}
+
+/// The entry times this power of two, clamped to [-1, 1].
+#[derive(Clone, Copy)]
+pub(super) struct Clamped(pub f64);
+
+impl Part for Clamped {
+    #[inline(always)]
+    fn of<L: Lanes>(self, lanes: L, x: L::Vector) -> L::Vector {
+        lanes.clamp(lanes.mul(x, lanes.splat(self.0)))
     }
 }
 
@@ -221,6 +234,7 @@ impl Part for Sign {
 #[inline(always)]
 pub(super) fn add_rows<P: Part, T: Entry, L: Lanes, const ROWS: usize>(
     lanes: L,
+    part: P,
     strip: &[T],
     columns: usize,
     weights: &[f64; ROWS],
@@ -245,17 +259,17 @@ pub(super) fn add_rows<P: Part, T: Entry, L: Lanes, const ROWS: usize>(
             fetch(lanes, ahead, r * columns + at);
             fetch(lanes, ahead, (r + 1) * columns + at);
         }
-        let mut total = lanes.mul(splats[0], P::of(lanes, T::lanes(lanes, &rows[0][j])));
+        let mut total = lanes.mul(splats[0], part.of(lanes, T::lanes(lanes, &rows[0][j])));
         for r in 1..ROWS {
-            total = lanes.mul_add(splats[r], P::of(lanes, T::lanes(lanes, &rows[r][j])), total);
+            total = lanes.mul_add(splats[r], part.of(lanes, T::lanes(lanes, &rows[r][j])), total);
         }
         *sum = lanes.store(lanes.add(lanes.load(&sum.0), total));
     }
     if let [sum] = last {
-        let mut total = lanes.mul(splats[0], P::of(lanes, T::lanes(lanes, &last_lanes(&strip[..columns]))));
+        let mut total = lanes.mul(splats[0], part.of(lanes, T::lanes(lanes, &last_lanes(&strip[..columns]))));
         for r in 1..ROWS {
             let last = last_lanes(&strip[r * columns..(r + 1) * columns]);
-            total = lanes.mul_add(splats[r], P::of(lanes, T::lanes(lanes, &last)), total);
+            total = lanes.mul_add(splats[r], part.of(lanes, T::lanes(lanes, &last)), total);
         }
         *sum = lanes.store(lanes.add(lanes.load(&sum.0), total));
     }

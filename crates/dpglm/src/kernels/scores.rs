@@ -1,14 +1,14 @@
-//! Weighted sums of the columns, or of their signs, in one read of the rows.
+//! Weighted sums of the columns, of their signs or of their clamped entries, in one read of the rows.
 
 use super::fused::{self, BLOCK, Total, accumulate};
 use super::lanes::{Entry, Kernel, LANES, Lanes, Level, Line};
 use super::rows::{Part, STRIP, add_rows};
 use crate::parallel;
-use std::marker::PhantomData;
 
 /// `out_j = sum_i score(i) part(x_ij)`.
 pub(super) fn scores<P: Part, T: Entry, F: Fn(usize) -> f64 + Sync>(
     level: Level,
+    part: P,
     entries: &[T],
     score: &F,
     out: &mut [f64],
@@ -21,7 +21,7 @@ pub(super) fn scores<P: Part, T: Entry, F: Fn(usize) -> f64 + Sync>(
     let work = pieces.zip(totals.chunks_exact_mut(width)).enumerate();
     parallel::for_each(work, |(piece, (entries, totals))| {
         let first_row = piece * step;
-        level.run(Scores { first_row, entries, columns, score, totals, part: PhantomData::<P> });
+        level.run(Scores { first_row, entries, columns, score, totals, part });
     });
     fused::join(level, totals, width, columns, out);
 }
@@ -32,7 +32,7 @@ struct Scores<'a, P, T, F> {
     columns: usize,
     score: &'a F,
     totals: &'a mut [Total],
-    part: PhantomData<P>,
+    part: P,
 }
 
 impl<P: Part, T: Entry, F: Fn(usize) -> f64> Kernel for Scores<'_, P, T, F> {
@@ -40,7 +40,7 @@ impl<P: Part, T: Entry, F: Fn(usize) -> f64> Kernel for Scores<'_, P, T, F> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { first_row, entries, columns, score, totals, .. } = self;
+        let Self { first_row, entries, columns, score, totals, part } = self;
         let mut sums = vec![Line::default(); totals.len()];
         let mut row = first_row;
         for block in entries.chunks(BLOCK * columns) {
@@ -53,10 +53,10 @@ impl<P: Part, T: Entry, F: Fn(usize) -> f64> Kernel for Scores<'_, P, T, F> {
                     *weight = score(row);
                     row += 1;
                 }
-                add_rows::<P, _, _, _>(lanes, strip, columns, &weights, &mut sums, &[]);
+                add_rows(lanes, part, strip, columns, &weights, &mut sums, &[]);
             }
             for strip in rest.chunks_exact(columns) {
-                add_rows::<P, _, _, _>(lanes, strip, columns, &[score(row)], &mut sums, &[]);
+                add_rows(lanes, part, strip, columns, &[score(row)], &mut sums, &[]);
                 row += 1;
             }
             for (total, sum) in totals.iter_mut().zip(&sums) {

@@ -1,13 +1,15 @@
 //! The passes over sparse rows.
 //!
 //! A row's inner product looks up the coefficients of its columns, four at a time. Its products are then added to a
-//! plain sum a column. A sum joins its column's compensated total when it has had enough terms: which columns those are
+//! plain sum a column. Columns are numbered by how frequent they are, so that most of what is looked up stands in few
+//! lines of the cache. Eight sums join their columns' compensated totals when one has had enough terms: which those are
 //! after a block of rows is a matter of the structure, and known since the design was made. Most columns of a wide design
 //! never have that many, and no total.
 
 mod entries;
 mod numbers;
 mod scores;
+mod scratch;
 mod totals;
 
 pub(super) use numbers::{predict, square_roundings, squares};
@@ -16,8 +18,14 @@ pub(super) use scores::scores;
 use super::Residuals;
 use super::lanes::{Kernel, Lanes, Level};
 use crate::data::csr::Csr;
-use entries::{Index, Rows, Task, Values, add_row, dot, spread};
+use entries::{Index, Rows, Task, Values, add_row, dot, spread, tables_for};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use totals::{Piece, add_up};
+
+/// Entries of a batch of rows: about a tenth of a megabyte.
+const BATCH: usize = 1 << 13;
+/// Blocks of rows in it.
+const MOST_BLOCKS: usize = 16;
 
 /// `gradient = sum_i residual_i x_i^T` for `outputs` residuals a row.
 pub(super) fn fused(
@@ -45,10 +53,18 @@ impl Task for FusedTask<'_> {
     fn run<I: Index, V: Values>(self, rows: Rows<'_, I, V>) {
         let Self { level, outputs, coefficients, residual, gradient } = self;
         let columns = gradient.len() / outputs;
-        let coefficients = &*spread::<I>(coefficients, columns);
+        let room = Mutex::new(tables_for::<I>(rows.csr, coefficients, columns));
+        let tables = OnceLock::new();
         add_up(level, rows, columns, gradient, |piece| {
+            // The first thread does this while the others start.
+            let coefficients = tables.get_or_init(|| {
+                let mut tables = std::mem::take(&mut *room.lock().unwrap_or_else(PoisonError::into_inner));
+                spread::<I>(rows.csr, coefficients, columns, &mut tables);
+                tables
+            });
             level.run(Fused { rows, outputs, coefficients, residual, piece });
         });
+        tables.into_inner().into_iter().for_each(scratch::give);
     }
 }
 
@@ -67,12 +83,13 @@ impl<I: Index, V: Values> Kernel for Fused<'_, I, V> {
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         let Self { rows, outputs, coefficients, residual, piece } = self;
-        let (range, columns) = (piece.range.clone(), piece.columns);
-        let mut predictors = vec![0.0; Csr::BLOCK * outputs];
-        let mut residuals = vec![0.0; Csr::BLOCK * outputs];
-        for start in range.clone().step_by(Csr::BLOCK) {
-            let end = range.end.min(start + Csr::BLOCK);
-            for (k, b) in I::tables(coefficients, columns).enumerate() {
+        let (range, length) = (piece.range.clone(), piece.length);
+        let batch = rows_in_batch(rows.offsets[range.end] - rows.offsets[range.start], range.len());
+        let mut predictors = vec![0.0; batch * outputs];
+        let mut residuals = vec![0.0; batch * outputs];
+        for start in range.clone().step_by(batch) {
+            let end = range.end.min(start + batch);
+            for (k, b) in I::tables(coefficients, length).enumerate() {
                 for (row, u) in (start..end).zip(predictors.chunks_exact_mut(outputs)) {
                     let (indices, values) = rows.row(row);
                     u[k] = dot(lanes, indices, values, b);
@@ -80,17 +97,25 @@ impl<I: Index, V: Values> Kernel for Fused<'_, I, V> {
             }
             let used = (end - start) * outputs;
             residual(start, &predictors[..used], &mut residuals[..used]);
-            for (k, sums) in I::tables_mut(&mut piece.sums, columns).enumerate() {
-                for (row, r) in (start..end).zip(residuals.chunks_exact(outputs)) {
-                    // Memory rests while rows are added: the next block's are asked for.
-                    if k == 0 {
-                        rows.prefetch(lanes, row + Csr::BLOCK);
+            for (start, residuals) in
+                (start..end).step_by(Csr::BLOCK).zip(residuals.chunks(Csr::BLOCK * outputs))
+            {
+                let end = end.min(start + Csr::BLOCK);
+                for (k, sums) in I::tables_mut(&mut piece.sums, length).enumerate() {
+                    for (row, r) in (start..end).zip(residuals.chunks_exact(outputs)) {
+                        let (indices, values) = rows.row(row);
+                        add_row(lanes, indices, values, r[k], sums);
                     }
-                    let (indices, values) = rows.row(row);
-                    add_row(lanes, indices, values, r[k], sums);
                 }
+                piece.flush(lanes, rows.csr.full_after(start));
             }
-            piece.flush(rows.csr.full_after(start));
         }
     }
+}
+
+/// Rows that are multiplied before they are added: whole blocks, as many as stay in the second-level cache meanwhile. The
+/// coefficients and the sums take turns in the first, and the longer the turns the better. No result depends on it.
+fn rows_in_batch(entries: usize, rows: usize) -> usize {
+    let mean = (entries / rows.max(1)).max(1);
+    (BATCH / mean / Csr::BLOCK).clamp(1, MOST_BLOCKS) * Csr::BLOCK
 }

@@ -165,6 +165,7 @@ fn the_error_bound_holds() {
                     })
                     .collect();
                 let signs = column_scores(&design, score, Map::Sign);
+                let clamped = column_scores(&design, score, Map::Clamped(2));
                 for j in (0..columns).step_by(1 + columns / 4) {
                     let terms = (0..rows).map(|i| {
                         let [x, scale] = entry(&design, i, j);
@@ -176,9 +177,14 @@ fn the_error_bound_holds() {
                         assert!(allowed, "{rows} x {columns}, column {j}, {design:?}");
                     }
                     let sign = |x: f64| if x == 0.0 { 0.0 } else { x.signum() };
-                    let exact = Exact::new(terms.map(|[r, x, _]| [r, sign(x)]));
+                    let exact = Exact::new(terms.clone().map(|[r, x, _]| [r, sign(x)]));
                     let allowed = exact.allows(signs[j], summation_error(rows));
                     assert!(allowed, "{rows} x {columns}, signs of column {j}, {design:?}");
+                    let clamp =
+                        |x: f64| if design.can_be_centred() { (4.0 * x).clamp(-1.0, 1.0) } else { sign(x) };
+                    let exact = Exact::new(terms.map(|[r, x, _]| [r, clamp(x)]));
+                    let allowed = exact.allows(clamped[j], summation_error(rows));
+                    assert!(allowed, "{rows} x {columns}, clamped column {j}, {design:?}");
                 }
             }
         }
@@ -195,11 +201,12 @@ fn scores_are_gradients_that_ignore_the_predictor() {
             assert_eq!(bits(&scores), bits(&gradient_at(Level::best(), &design, &residuals)));
         }
     }
-    let signs = |entries: &[f64]| {
+    let parts = |entries: &[f64], map: Map| {
         let design = Design::from_f64(1, entries.len(), entries.to_vec()).expect("shape");
-        column_scores(&design, |_| 2.5, Map::Sign)
+        column_scores(&design, |_| 2.5, map)
     };
-    assert_eq!(signs(&[-0.0, 0.0, -5e-324, 1e30, -7.0]), [0.0, 0.0, -2.5, 2.5, -2.5]);
+    assert_eq!(parts(&[-0.0, 0.0, -5e-324, 1e30, -7.0], Map::Sign), [0.0, 0.0, -2.5, 2.5, -2.5]);
+    assert_eq!(parts(&[0.0, 0.1, -0.125, 0.3, -1e30], Map::Clamped(2)), [0.0, 1.0, -1.25, 2.5, -2.5]);
 }
 
 #[test]
@@ -247,8 +254,8 @@ fn many_entries_with_narrow_indices() {
     let residuals: Vec<f64> = (0..rows).map(|_| numbers.spread(20)).collect();
     let design = Design::from_csr(columns, offsets, indices, Values::F64(values)).expect("structure");
     let Storage::Csr(csr) = design.storage() else { panic!("sparse") };
-    assert!(matches!(csr.indices(), crate::data::csr::Indices::Narrow(_)));
-    assert!(csr.frequent().len() > 100 && csr.frequent().len() < columns / 10);
+    assert!(matches!(csr.columns().indices(), crate::data::csr::Indices::Narrow(_)));
+    assert!(csr.frequent_groups() > 10 && csr.frequent_groups() < columns / 80);
     let some = [0, 1, 2, 5, 50, 1_000, 8_191, 30_000, columns - 1];
     let exact = some.map(|j| Exact::new((0..rows).map(|i| [residuals[i], design.entry(i, j)])));
     for level in Level::available() {

@@ -91,7 +91,7 @@ impl Certificate {
     /// Notes the releases of parts of the rows, under a guarantee that already counts them.
     pub(crate) fn in_parts(mut self, parts: Vec<Part>) -> Self {
         self.parts = parts;
-        self
+        if self.parts.is_empty() { self } else { self.provided(part::ORDER) }
     }
 
     /// A certified promise that was accounted for before the events took place.
@@ -112,6 +112,17 @@ impl Certificate {
             conditions: vec!["a failed run is not released".into()],
             version: env!("CARGO_PKG_VERSION").into(),
         }
+    }
+
+    /// The same after releases of pure `epsilon`, on whose results the later noise depended: the costs are added, since no joint
+    /// account covers a plan that was chosen on the way.
+    pub(crate) fn after_pure(mut self, mut events: Vec<Event>, epsilon: f64) -> Self {
+        events.append(&mut self.events);
+        self.events = events;
+        self.guarantee =
+            self.guarantee.map(|g| Guarantee { epsilon: g.epsilon + epsilon, method: Method::Basic, ..g });
+        self.curve.iter_mut().for_each(|point| point.0 += epsilon);
+        self
     }
 
     /// No promise: `reason` says why. Events, if any, are listed all the same.

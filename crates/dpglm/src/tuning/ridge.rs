@@ -6,21 +6,21 @@
 //! 3. All rows: a fit with the chosen penalty.
 //!
 //! # Guarantee
-//! Replacement of one unit, for every data set. A unit of the first part pays for steps 1 and 3, one of the second for steps 2
+//! Replacement of one row, for every data set. A row of the first part pays for steps 1 and 3, one of the second for steps 2
 //! and 3. Sensitivities are those of [`crate::central::glm`] and of [`super::validation`].
 //!
 //! # Differs from the papers
 //! WG §5 takes its grid of penalties from cross-validation, which is not private.
 
-use super::validation::{Judge, first_part, require_enough, validates};
-use crate::central::glm::{Fit, Glm, adjacency};
+use super::validation::{Judge, first_part, require_divisible, require_rows, validates};
+use crate::central::glm::{Fit, Glm};
 use crate::central::prepared::{Prepared, require_shape};
 use crate::central::purse::split::{ALL, SECOND};
 use crate::central::purse::{Calibration, Planned, Privacy};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::noise::RandomSource;
-use crate::privacy::{Event, Part};
+use crate::privacy::{Adjacency, Event, Part};
 
 const PENALTY: &str = "penalty";
 /// The share of the budget of a row of the first part that the candidates' fits get together.
@@ -61,19 +61,19 @@ impl TunedRidge {
         Ok(Self { model, candidates })
     }
 
-    /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
-    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
-        require_shape(columns, units)?;
-        require_enough(units)?;
+    /// Calibrates the noise for data of `columns` columns (the constant one included) and `rows` rows.
+    pub fn prepare(&self, columns: usize, rows: usize, privacy: Privacy) -> Result<Prepared<Self>> {
+        require_shape(columns, rows)?;
+        require_divisible(rows)?;
         let fits = self.candidates.len() as u64;
         let plain = self.model.clone().without_intervals();
-        let first = plain.plan(columns, first_part(units), privacy)?;
+        let first = plain.plan(columns, first_part(rows), privacy)?;
         let first = first.into_iter().map(|line| line.at(0, PATH_SHARE).times(fits)).collect();
-        let all = self.model.plan(columns, units, privacy)?;
+        let all = self.model.plan(columns, rows, privacy)?;
         let all = all.into_iter().map(|line| line.at(0, 1.0 - PATH_SHARE)).collect();
         let choice = Planned::selection(PENALTY, 1.0, 1);
         let calibration = Calibration::in_parts(first, choice, all, privacy)?;
-        Ok(Prepared { model: self.clone(), columns, units, calibration })
+        Ok(Prepared { model: self.clone(), columns, units: rows, calibration })
     }
 
     /// Prepares and fits.
@@ -105,13 +105,14 @@ impl Prepared<TunedRidge> {
         rng: &mut RandomSource,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<TunedRidgeFit> {
+        require_rows(data)?;
         self.require_shape_of(data)?;
         let TunedRidge { model, candidates } = &self.model;
         let mut purse = self.calibration.open(rng);
         let response = model.admitted(data);
 
         // Step 1
-        let train = data.with_units_where(|unit| !validates(unit))?;
+        let train = data.with_rows_where(|row| !validates(row))?;
         let train_response = model.admitted(&train);
         let plain = model.clone().without_intervals();
         let mut fits = Vec::with_capacity(candidates.len());
@@ -139,7 +140,7 @@ impl Prepared<TunedRidge> {
         let start = model.start(data, &response, &mut purse)?;
         let estimate = model.descend(data, &response, start, &mut purse, progress)?;
         let certificate = purse
-            .close_in_parts(adjacency(data))
+            .close_in_parts(Adjacency::ReplaceRow)
             .enforcing("each row's loss is bounded in the choice of the penalty");
         Ok(TunedRidgeFit { ridge, fit: estimate.certified(certificate) })
     }

@@ -11,7 +11,7 @@
 //! 5. Unless intervals are asked for: coefficients within 2.75 standard errors of zero become zero.
 //!
 //! # Guarantee
-//! Replacement of one unit, for every data set. A unit of the first part pays for steps 1 and 4, one of the second for steps 3
+//! Replacement of one row, for every data set. A row of the first part pays for steps 1 and 4, one of the second for steps 3
 //! and 4; both stay within the budget, and the certificate lists both. Sensitivities are those of the methods named.
 //!
 //! # Differs from the papers
@@ -19,8 +19,8 @@
 //! ([`super::validation`]). Here fits are private, the path is nested so that one fit serves all lengths, and the final fit
 //! reads all rows.
 
-use super::validation::{Judge, first_part, require_enough, validates};
-use crate::central::glm::{Glm, adjacency};
+use super::validation::{Judge, first_part, require_divisible, require_rows, validates};
+use crate::central::glm::Glm;
 use crate::central::prepared::{Prepared, require_shape};
 use crate::central::purse::split::{ALL, SECOND};
 use crate::central::purse::{Calibration, Planned, Privacy};
@@ -29,7 +29,7 @@ use crate::central::select_refine::{CLEAR, SparseFit, choose_columns, planned_co
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::noise::RandomSource;
-use crate::privacy::{Event, Part};
+use crate::privacy::{Adjacency, Event, Part};
 
 const LENGTH: &str = "number of columns";
 /// Shares of the budget of a row of the first part.
@@ -56,25 +56,25 @@ impl TunedSparsity {
         Ok(Self { largest: self.largest.min(columns), ..self })
     }
 
-    /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
-    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
-        require_shape(columns, units)?;
-        require_enough(units)?;
+    /// Calibrates the noise for data of `columns` columns (the constant one included) and `rows` rows.
+    pub fn prepare(&self, columns: usize, rows: usize, privacy: Privacy) -> Result<Prepared<Self>> {
+        require_shape(columns, rows)?;
+        require_divisible(rows)?;
         let constant = usize::from(self.model.intercept);
         require_sparsity(self.largest, columns - constant)?;
         let width = self.largest + constant;
         let choosing = self.largest < columns - constant;
         let columns_share = if choosing { COLUMNS_SHARE } else { 0.0 };
-        let mut first: Vec<Planned> = self.path_model().plan(width, first_part(units), privacy)?;
+        let mut first: Vec<Planned> = self.path_model().plan(width, first_part(rows), privacy)?;
         first.iter_mut().for_each(|line| line.share *= PATH_SHARE);
         if choosing {
-            first.push(planned_columns(columns_share, self.largest));
+            first.extend(planned_columns(columns_share, self.largest));
         }
-        let mut all = self.model.plan(width, units, privacy)?;
+        let mut all = self.model.plan(width, rows, privacy)?;
         all.iter_mut().for_each(|line| line.share *= 1.0 - PATH_SHARE - columns_share);
         let choice = Planned::selection(LENGTH, 1.0, 1);
         let calibration = Calibration::in_parts(first, choice, all, privacy)?;
-        Ok(Prepared { model: self.clone(), columns, units, calibration })
+        Ok(Prepared { model: self.clone(), columns, units: rows, calibration })
     }
 
     /// Prepares and fits.
@@ -111,6 +111,7 @@ impl Prepared<TunedSparsity> {
         rng: &mut RandomSource,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<SparseFit> {
+        require_rows(data)?;
         self.require_shape_of(data)?;
         let model = &self.model.model;
         let constant = usize::from(model.intercept);
@@ -119,16 +120,16 @@ impl Prepared<TunedSparsity> {
         let response = model.admitted(data);
 
         // Step 1. The start needs responses only: one column stands for all of them.
-        let thin = data.with_columns(&[0])?.with_units_where(|unit| !validates(unit))?;
+        let thin = data.with_columns(&[0])?.with_rows_where(|row| !validates(row))?;
         let path_model = self.model.path_model();
         let start = path_model.start(&thin, &model.admitted(&thin), &mut purse)?;
         let support: Vec<usize> = if largest + constant < self.columns {
-            choose_columns(model, data, &response, start, largest, |unit| !validates(unit), &mut purse)?
+            choose_columns(model, data, &response, start, largest, |row| !validates(row), &mut purse)?
         } else {
             (0..self.columns).collect()
         };
         let chosen = data.with_columns(&support)?;
-        let train = chosen.with_units_where(|unit| !validates(unit))?;
+        let train = chosen.with_rows_where(|row| !validates(row))?;
         let path = path_model.descend(&train, &model.admitted(&train), start, &mut purse, &mut |_, _| {})?;
 
         // Step 2
@@ -163,8 +164,8 @@ impl Prepared<TunedSparsity> {
         let estimate = model.descend(&refined, &response, start, &mut purse, progress)?;
         let errors = estimate.errors.clone();
         let certificate = purse
-            .close_in_parts(adjacency(data))
-            .enforcing("the rows of a unit share one vote of bounded score in the choice of columns")
+            .close_in_parts(Adjacency::ReplaceRow)
+            .enforcing("each row has one vote of bounded score in the choice of columns")
             .enforcing("each row's loss is bounded in the choice of their number");
         let mut found = SparseFit { support, fit: estimate.certified(certificate) };
 

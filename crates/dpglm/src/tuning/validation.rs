@@ -1,14 +1,18 @@
 //! One fixed public division of the rows: candidates are fitted on the first part, and the second part chooses among them.
 //!
 //! # Algorithm
-//! 1. Every fifth row (or unit) is for validation, in the order of the table: no cell decides.
+//! 1. Every fifth row is for validation, in the order of the table: no cell decides.
 //! 2. Candidates are fitted privately on the other rows.
 //! 3. Each candidate's bounded loss on the validation rows; one of the largest gains by the exponential mechanism.
 //!
 //! # Guarantee
-//! Replacement of one unit, for every data set. A unit lies in one part. Losses are clipped so that a unit moves each
-//! candidate's sum by at most [`Judge::sensitivity`]; they are whole numbers of `2^-24` and added exactly. So a unit of the first part
+//! Replacement of one row, for every data set. A row lies in one part. Losses are clipped so that a row moves each
+//! candidate's sum by at most its sensitivity (1 for logistic responses, 2 for others); they are whole numbers of `2^-24` and added exactly. So a row of the first part
 //! pays for the fits, one of the second for one selection: costs take the maximum ([`crate::privacy::part`]).
+//!
+//! A row's part follows from its place. In a table that was sorted by a private column, a row with another value stands elsewhere and
+//! moves others: the certificate therefore names the order as a condition. Units of several rows are refused: they are
+//! numbered as they first appear, which one unit's rows can change for all others.
 //!
 //! # Why not cross-validation (C21 §5.2)
 //! The paper clips the cross-validation errors and calls their sensitivity `B/n`. But a row is in the training part of all folds
@@ -22,30 +26,43 @@ use crate::error::{Error, Result};
 use crate::families::Family;
 use crate::kernels::predict;
 
-/// Every fifth unit validates.
+/// Every fifth row validates.
 const EVERY: usize = 5;
-/// A loss of 1, as a whole number; 2^36 of them fit a 64-bit sum.
+/// A loss of 1, as a whole number.
 const ONE: f64 = 16_777_216.0;
+/// Sums of so many losses are whole numbers that double precision holds exactly.
+const MOST: usize = 1 << 28;
 
-/// Whether a unit is in the second part.
-pub(crate) fn validates(unit: usize) -> bool {
-    unit % EVERY == EVERY - 1
+/// Whether a row is in the second part.
+pub(crate) fn validates(row: usize) -> bool {
+    row % EVERY == EVERY - 1
 }
 
-/// How many of `units` units are in the first part.
-pub(crate) fn first_part(units: usize) -> usize {
-    units - units / EVERY
+/// How many of `rows` rows are in the first part.
+pub(crate) fn first_part(rows: usize) -> usize {
+    rows - rows / EVERY
 }
 
-/// Refuses tables too small to divide. The number of units is public.
-pub(crate) fn require_enough(units: usize) -> Result<()> {
-    if units >= 4 * EVERY {
+/// Refuses tables too small to divide, or too large for exact sums. The number of rows is public.
+pub(crate) fn require_divisible(rows: usize) -> Result<()> {
+    if (4 * EVERY..=MOST).contains(&rows) {
         return Ok(());
     }
     Err(Error::Conflict(format!(
-        "{units} rows or units: a private choice by validation needs at least {}; give the parameter itself",
+        "{rows} rows: a private choice by validation needs at least {} and at most {MOST}; give the parameter itself",
         4 * EVERY
     )))
+}
+
+/// Refuses units of several rows.
+pub(crate) fn require_rows(data: &Dataset) -> Result<()> {
+    match data.unit_name() {
+        None => Ok(()),
+        Some(unit) => Err(Error::Conflict(format!(
+            "`{unit}` is protected with all of its rows: a private choice by validation divides rows, which would part a unit's; \
+             give the parameter itself"
+        ))),
+    }
 }
 
 /// Bounded losses of fitted candidates.
@@ -56,7 +73,7 @@ pub(crate) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// What one unit can change in any candidate's sum.
+    /// What one row can change in any candidate's sum.
     pub(crate) fn sensitivity(&self) -> f64 {
         match self.family {
             Family::Logistic => 1.0,
@@ -81,27 +98,22 @@ impl Judge<'_> {
         if gain.is_nan() { worst } else { gain }
     }
 
-    /// Each candidate's summed gain over the units of the second part; a unit's rows share one vote.
+    /// Each candidate's summed gain over the rows of the second part.
     pub(crate) fn scores(&self, data: &Dataset, response: &[f64], candidates: &[Vec<f64>]) -> Vec<f64> {
-        let rows = data.sum_by_unit(|_| 1.0);
-        let judged: Vec<usize> =
-            (0..data.design().rows()).filter(|&row| validates(data.unit_of(row))).collect();
+        let half = 0.5 * self.sensitivity();
+        let middle = if matches!(self.family, Family::Logistic) { 0.0 } else { -half };
+        let mut predictors = vec![0.0; data.design().rows()];
         candidates
             .iter()
             .map(|candidate| {
-                let mut predictors = vec![0.0; data.design().rows()];
                 predict(data.design(), candidate, &mut predictors);
-                let mut gains = vec![0.0; data.units()];
-                for &row in &judged {
-                    let unit = data.unit_of(row);
-                    let share = data.weight(row) / rows[unit];
-                    gains[unit] += share * self.gain(predictors[row], data.offset(row), response[row]);
-                }
-                let half = 0.5 * self.sensitivity();
-                let middle = if matches!(self.family, Family::Logistic) { 0.0 } else { -half };
-                // Clamped again: shares sum to 1 up to rounding only. Whole numbers, so that sums are exact.
-                let whole = |g: f64| ((g - middle).clamp(-half, half) * ONE) as i64;
-                gains.iter().map(|&g| whole(g)).sum::<i64>() as f64 / ONE
+                let whole = |row: usize| {
+                    let gain = self.gain(predictors[row], data.offset(row), response[row]);
+                    // Whole numbers, so that sums are exact; clamped, whatever the weight.
+                    ((data.weight(row) * gain - middle).clamp(-half, half) * ONE) as i64
+                };
+                let judged = (0..data.design().rows()).filter(|&row| validates(row));
+                judged.map(whole).sum::<i64>() as f64 / ONE
             })
             .collect()
     }

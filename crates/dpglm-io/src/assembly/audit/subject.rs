@@ -127,7 +127,8 @@ impl Subject {
                     MeanToAudit::KarwaVadhan => MeanMethod::KarwaVadhan,
                     _ => MeanMethod::Localise,
                 };
-                let means = Means { method, level: None, sparsity: *sparsity, deviations: None };
+                let means =
+                    Means { method, level: None, sparsity: *sparsity, largest: None, deviations: None };
                 means.validate()?;
                 let ready = means.estimator(&stage.columns)?.prepare(columns, rows, privacy)?;
                 Box::new(move |table: &Table, rng: &mut RandomSource| {

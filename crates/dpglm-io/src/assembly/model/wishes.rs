@@ -71,6 +71,14 @@ impl Wishes {
             )));
         }
         self.tune.validate(self.sparsity.is_some(), self.ridge.is_some())?;
+        if let Some(unit) = schema.and_then(Schema::unit)
+            && self.tune.divides_rows()
+        {
+            return Err(Failure::Usage(format!(
+                "--tune divides the rows by their place in the table, but the schema protects `{unit}` with all of its rows: give \
+                 the parameter itself, or take `unit` out of the schema"
+            )));
+        }
         let method = self.method.unwrap_or(Method::default_for(self.sparsity.or(self.tune.sparsity)));
         if let Some(schema) = schema {
             require_plain(method, schema)?;

@@ -19,8 +19,7 @@ pub(crate) const SECOND: u8 = 1;
 pub(crate) const ALL: u8 = 2;
 
 /// Which rows are in which part.
-const ROWS: [&str; 2] =
-    ["all but every fifth row (or unit), in the order of the table", "every fifth row (or unit)"];
+const ROWS: [&str; 2] = ["all but every fifth row, in the order of the table", "every fifth row"];
 
 impl Calibration {
     /// Calibrates a plan for two public parts of the rows. Looks at public quantities only.

@@ -1,8 +1,8 @@
 //! The entries of sparse rows, whatever their type.
 
+use super::scratch;
 use crate::data::csr::{self, Csr, Indices};
-use crate::kernels::lanes::{Entry, Lanes, Line};
-use std::borrow::Cow;
+use crate::kernels::lanes::{Entry, LANES, Lanes};
 use std::ops::Range;
 
 /// Entries that are worked on side by side.
@@ -18,8 +18,6 @@ pub(super) trait Values: Copy + Send + Sync {
     fn each(self) -> impl Iterator<Item = f64>;
     /// Four after four, and those left.
     fn fours(self) -> (impl Iterator<Item = [f64; STEP]>, Self);
-    /// Asks for them to be fetched.
-    fn prefetch<L: Lanes>(self, lanes: L);
 }
 
 impl<T: Entry> Values for &[T] {
@@ -39,10 +37,6 @@ impl<T: Entry> Values for &[T] {
     fn fours(self) -> (impl Iterator<Item = [f64; STEP]>, Self) {
         let (fours, rest) = self.as_chunks::<STEP>();
         (fours.iter().map(|x| x.map(T::widen)), rest)
-    }
-    #[inline(always)]
-    fn prefetch<L: Lanes>(self, lanes: L) {
-        fetch(lanes, self);
     }
 }
 
@@ -67,16 +61,6 @@ impl Values for Ones {
     fn fours(self) -> (impl Iterator<Item = [f64; STEP]>, Self) {
         (std::iter::repeat([1.0; STEP]), self)
     }
-    #[inline(always)]
-    fn prefetch<L: Lanes>(self, _: L) {}
-}
-
-/// Asks for every line of the cache that these stand in.
-#[inline(always)]
-fn fetch<T, L: Lanes>(lanes: L, stored: &[T]) {
-    for line in stored.chunks(size_of::<Line>() / size_of::<T>()) {
-        lanes.prefetch(&line[0]);
-    }
 }
 
 /// How the column of an entry is stored, and the tables of one number a column that it is looked up in.
@@ -85,11 +69,13 @@ fn fetch<T, L: Lanes>(lanes: L, stored: &[T]) {
 /// would take an eighth of the time of a pass.
 pub(super) trait Index: Copy + Send + Sync + 'static {
     type Table: ?Sized + Sync;
-    /// The length of a table for so many columns.
+    /// The length of a table for so many columns: groups of eight, at least one.
     fn length(columns: usize) -> usize;
-    /// Tables that stand one after the other.
-    fn tables(all: &[f64], columns: usize) -> impl Iterator<Item = &Self::Table>;
-    fn tables_mut(all: &mut [f64], columns: usize) -> impl Iterator<Item = &mut Self::Table>;
+    /// Tables of this length that stand one after the other.
+    fn tables(all: &[f64], length: usize) -> impl Iterator<Item = &Self::Table>;
+    fn tables_mut(all: &mut [f64], length: usize) -> impl Iterator<Item = &mut Self::Table>;
+    /// The numbers of four columns.
+    fn four(columns: &[Self; STEP], table: &Self::Table) -> [f64; STEP];
     /// The number of this column.
     fn of(self, table: &Self::Table) -> f64;
     fn of_mut(self, table: &mut Self::Table) -> &mut f64;
@@ -98,15 +84,19 @@ pub(super) trait Index: Copy + Send + Sync + 'static {
 impl Index for u32 {
     type Table = [f64];
     fn length(columns: usize) -> usize {
-        columns
+        columns.max(1).next_multiple_of(LANES)
     }
     #[inline(always)]
-    fn tables(all: &[f64], columns: usize) -> impl Iterator<Item = &[f64]> {
-        all.chunks_exact(columns)
+    fn tables(all: &[f64], length: usize) -> impl Iterator<Item = &[f64]> {
+        all.chunks_exact(length)
     }
     #[inline(always)]
-    fn tables_mut(all: &mut [f64], columns: usize) -> impl Iterator<Item = &mut [f64]> {
-        all.chunks_exact_mut(columns)
+    fn tables_mut(all: &mut [f64], length: usize) -> impl Iterator<Item = &mut [f64]> {
+        all.chunks_exact_mut(length)
+    }
+    #[inline(always)]
+    fn four(columns: &[Self; STEP], table: &[f64]) -> [f64; STEP] {
+        columns.map(|column| column.of(table))
     }
     #[inline(always)]
     fn of(self, table: &[f64]) -> f64 {
@@ -130,6 +120,12 @@ impl Index for u16 {
     #[inline(always)]
     fn tables_mut(all: &mut [f64], _: usize) -> impl Iterator<Item = &mut Self::Table> {
         all.as_chunks_mut().0.iter_mut()
+    }
+    #[inline(always)]
+    fn four(columns: &[Self; STEP], table: &Self::Table) -> [f64; STEP] {
+        // One read for the four of them: reading is what there is most of.
+        let all = columns.iter().rev().fold(0, |all, &column| all << 16 | u64::from(column));
+        std::array::from_fn(|l| table[(all >> (16 * l) & 0xffff) as usize])
     }
     #[inline(always)]
     fn of(self, table: &Self::Table) -> f64 {
@@ -157,33 +153,26 @@ impl<'a, I: Index, V: Values> Rows<'a, I, V> {
         (&self.indices[range.clone()], self.values.part(range))
     }
 
-    /// Asks for a row to be fetched, if there is such a row.
-    #[inline(always)]
-    pub fn prefetch<L: Lanes>(self, lanes: L, row: usize) {
-        if row < self.rows() {
-            let (indices, values) = self.row(row);
-            fetch(lanes, indices);
-            values.prefetch(lanes);
-        }
-    }
-
     #[inline(always)]
     pub fn rows(self) -> usize {
         self.offsets.len() - 1
     }
 }
 
-/// Vectors of one number a column as tables for indices of type `I`.
-pub(super) fn spread<I: Index>(vectors: &[f64], columns: usize) -> Cow<'_, [f64]> {
-    let length = I::length(columns);
-    if length == columns {
-        return Cow::Borrowed(vectors);
-    }
-    let mut tables = vec![0.0; vectors.len() / columns * length];
+/// Room for [`spread`].
+pub(super) fn tables_for<I: Index>(csr: &Csr, vectors: &[f64], columns: usize) -> Vec<f64> {
+    scratch::take(vectors.len() / columns * I::length(csr.columns().original().len()))
+}
+
+/// Lays vectors of one number a column out as tables for indices of type `I`. What no index names stays as it is.
+pub(super) fn spread<I: Index>(csr: &Csr, vectors: &[f64], columns: usize, tables: &mut [f64]) {
+    let original = csr.columns().original();
+    let length = I::length(original.len());
     for (table, vector) in tables.chunks_exact_mut(length).zip(vectors.chunks_exact(columns)) {
-        table[..columns].copy_from_slice(vector);
+        for (number, &column) in table.iter_mut().zip(original) {
+            *number = vector[column as usize];
+        }
     }
-    Cow::Owned(tables)
 }
 
 /// Something to do with sparse rows, whatever their values.
@@ -192,7 +181,7 @@ pub(super) trait Task: Sized {
     fn run<I: Index, V: Values>(self, rows: Rows<'_, I, V>) -> Self::Output;
 
     fn run_on(self, x: &Csr) -> Self::Output {
-        match x.indices() {
+        match x.columns().indices() {
             Indices::Narrow(indices) => with_values(x, indices, self),
             Indices::Wide(indices) => with_values(x, indices, self),
         }
@@ -215,8 +204,9 @@ pub(super) fn dot<I: Index, V: Values, L: Lanes>(lanes: L, indices: &[I], values
     let (columns, last) = indices.as_chunks::<STEP>();
     let (entries, rest) = values.fours();
     for (columns, x) in columns.iter().zip(entries) {
+        let b = I::four(columns, b);
         for l in 0..STEP {
-            sums[l] = lanes.mul_add_one(x[l], columns[l].of(b), sums[l]);
+            sums[l] = lanes.mul_add_one(x[l], b[l], sums[l]);
         }
     }
     for (&column, x) in last.iter().zip(rest.each()) {

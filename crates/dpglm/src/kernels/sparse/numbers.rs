@@ -1,6 +1,7 @@
 //! One number a row: its linear predictor, its squared norm.
 
-use super::entries::{Index, Rows, Task, Values, dot, spread};
+use super::entries::{Index, Rows, Task, Values, dot, spread, tables_for};
+use super::scratch;
 use crate::data::csr::Csr;
 use crate::kernels::lanes::{Kernel, LANES, Lanes, Level};
 use crate::parallel;
@@ -41,13 +42,15 @@ impl Task for EachRow<'_> {
     fn run<I: Index, V: Values>(self, rows: Rows<'_, I, V>) {
         let Self { level, out, numbers, work } = self;
         let columns = numbers.len();
-        let numbers = spread::<I>(numbers, columns);
+        let mut tables = tables_for::<I>(rows.csr, numbers, columns);
+        spread::<I>(rows.csr, numbers, columns, &mut tables);
         let step = parallel::rows_per_piece(rows.rows(), rows.indices.len() / rows.rows());
         parallel::for_each(out.chunks_mut(step).enumerate(), |(piece, out)| {
-            for table in I::tables(&numbers, columns) {
+            for table in I::tables(&tables, tables.len()) {
                 level.run(RowPiece { rows, first: piece * step, out, table, work });
             }
         });
+        scratch::give(tables);
     }
 }
 

@@ -48,9 +48,9 @@ impl<I: Index, V: Values, F: Fn(usize) -> f64> Kernel for Scores<'_, I, V, F> {
     fn run<L: Lanes>(self, lanes: L) {
         let Self { rows, score, signs, piece } = self;
         let range = piece.range.clone();
-        let columns = piece.columns;
+        let length = piece.length;
         for start in range.clone().step_by(Csr::BLOCK) {
-            for sums in I::tables_mut(&mut piece.sums, columns) {
+            for sums in I::tables_mut(&mut piece.sums, length) {
                 for row in start..range.end.min(start + Csr::BLOCK) {
                     let (indices, values) = rows.row(row);
                     let score = score(row);
@@ -63,7 +63,7 @@ impl<I: Index, V: Values, F: Fn(usize) -> f64> Kernel for Scores<'_, I, V, F> {
                     }
                 }
             }
-            piece.flush(rows.csr.full_after(start));
+            piece.flush(lanes, rows.csr.full_after(start));
         }
     }
 }

@@ -4,7 +4,8 @@
 //! long as their totals stay small beside the entries.
 
 use super::entries::{Index, Rows, Values};
-use crate::data::csr::{Csr, FullColumn};
+use super::scratch;
+use crate::data::csr::Csr;
 use crate::kernels::lanes::{Kernel, LANES, Lanes, Level};
 use crate::parallel;
 use std::ops::Range;
@@ -13,13 +14,10 @@ use std::ops::Range;
 const MOST_PIECES: usize = 16;
 /// Entries that are worth a piece of their own.
 const PIECE_WORK: usize = 1 << 15;
-/// Columns that are worth a thread of their own when the pieces are joined.
-const JOIN_WORK: usize = 1 << 16;
+/// Groups of columns that are joined at a time.
+const JOIN_WORK: usize = 1 << 8;
 /// What the caller's function of a row costs, in entries.
 const ROW_WORK: usize = 16;
-
-/// The nearest double to a sum, and the rest.
-pub(super) type Total = [f64; 2];
 
 /// Where the pieces of the rows begin and end: about the same number of entries in each, whoever works on them, and whole
 /// blocks of rows.
@@ -51,36 +49,59 @@ pub(super) fn cuts(offsets: &[usize], totals: usize) -> Vec<Range<usize>> {
     cuts
 }
 
-/// One piece of the rows, and what it adds up.
+/// One piece of the rows, and what it adds up, by the numbers of the columns.
 pub(super) struct Piece {
     pub range: Range<usize>,
-    pub columns: usize,
     /// One table of plain sums for every output.
     pub sums: Vec<f64>,
     /// The length of each.
-    length: usize,
-    /// The compensated totals of the frequent columns, for every output.
-    totals: Vec<Total>,
-    /// The number of frequent columns.
+    pub length: usize,
+    /// The compensated totals of the frequent groups of columns, for every output: eight doubles nearest to the sums, and
+    /// then the rests.
+    totals: Vec<f64>,
+    /// The number of frequent groups.
     frequent: usize,
 }
 
 impl Piece {
-    /// Moves the sums of these columns to their totals.
+    /// Sets the sums and totals of so many columns to zero.
+    fn clear(&mut self, columns: usize) {
+        for sums in self.sums.chunks_exact_mut(self.length) {
+            sums[..columns].fill(0.0);
+        }
+        self.totals.fill(0.0);
+    }
+
+    /// Moves the sums of these groups of columns to their totals.
     #[inline(always)]
-    pub fn flush(&mut self, full: &[FullColumn]) {
+    pub fn flush<L: Lanes>(&mut self, lanes: L, full: &[u32]) {
         if full.is_empty() {
             return;
         }
-        let (length, frequent) = (self.length, self.frequent);
+        let (length, frequent) = (self.length, 2 * LANES * self.frequent);
         let outputs = self.sums.chunks_exact_mut(length).zip(self.totals.chunks_exact_mut(frequent));
         for (sums, totals) in outputs {
-            for &FullColumn { column, place } in full {
-                let (sum, total) = (&mut sums[column as usize], &mut totals[place as usize]);
-                *total = add(*total, *sum, 0.0);
-                *sum = 0.0;
+            let (sums, totals) = (sums.as_chunks_mut::<LANES>().0, totals.as_chunks_mut::<LANES>().0);
+            for &group in full {
+                let sums = &mut sums[group as usize];
+                let [high, low] = &mut totals.as_chunks_mut::<2>().0[group as usize];
+                let total = [lanes.load(high), lanes.load(low)];
+                let total = add(lanes, total, lanes.load(sums), lanes.splat(0.0));
+                (*high, *low) = (lanes.store(total[0]).0, lanes.store(total[1]).0);
+                *sums = [0.0; LANES];
             }
         }
+    }
+
+    /// The sums of all groups.
+    fn sums_of(&self, output: usize) -> &[[f64; LANES]] {
+        self.sums[output * self.length..].as_chunks().0
+    }
+
+    /// The totals of the frequent groups.
+    fn totals_of(&self, output: usize) -> &[[[f64; LANES]; 2]] {
+        let all = self.totals.as_chunks().0.as_chunks().0;
+        &all[output * self.frequent..(output + 1) * self.frequent]
     }
 }
 
@@ -93,33 +114,50 @@ pub(super) fn add_up<I: Index, V: Values>(
     work: impl Fn(&mut Piece) + Sync,
 ) {
     let outputs = out.len() / columns;
-    let (length, frequent) = (I::length(columns), rows.csr.frequent());
-    let mut pieces: Vec<Piece> = cuts(rows.offsets, out.len())
+    let (original, frequent) = (rows.csr.columns().original(), rows.csr.frequent_groups());
+    let length = I::length(original.len());
+    let used = original.len().next_multiple_of(LANES);
+    let pieces = cuts(rows.offsets, out.len())
         .into_iter()
-        .map(|range| Piece { range, columns, sums: vec![], length, totals: vec![], frequent: frequent.len() })
+        .map(|range| {
+            let totals = scratch::take(outputs * frequent * 2 * LANES);
+            Piece { range, sums: scratch::take(outputs * length), length, totals, frequent }
+        })
         .collect();
-    parallel::for_each(pieces.iter_mut(), |piece| {
-        // Whoever works on a piece makes room for it, in memory of its own.
-        piece.sums = vec![0.0; outputs * length];
-        piece.totals = vec![[0.0; 2]; outputs * frequent.len()];
+    let work = |piece: &mut Piece| {
+        piece.clear(used);
         work(piece);
+    };
+    let mut joined = scratch::take(outputs * used);
+    let parts = joined.chunks_mut(used.max(1)).enumerate().flat_map(|(output, joined)| {
+        let parts = joined.as_chunks_mut().0.chunks_mut(JOIN_WORK).enumerate();
+        parts.map(move |(part, out)| (output, part * JOIN_WORK, out))
     });
-    let step = columns.div_ceil(MOST_PIECES).max(JOIN_WORK);
-    for (output, out) in out.chunks_exact_mut(columns).enumerate() {
-        parallel::for_each(out.chunks_mut(step).enumerate(), |(part, out)| {
-            level.run(Join { pieces: &pieces, frequent, output, first: part * step, out });
-        });
+    let pieces = parallel::for_each_then(pieces, work, parts, |pieces, (output, first, out)| {
+        level.run(Join { pieces, output, first, out });
+    });
+    if original.len() < columns {
+        out.fill(0.0);
+    }
+    for (joined, out) in joined.chunks_exact(used.max(1)).zip(out.chunks_exact_mut(columns)) {
+        for (&sum, &column) in joined.iter().zip(original) {
+            out[column as usize] = sum;
+        }
+    }
+    scratch::give(joined);
+    for Piece { sums, totals, .. } in pieces {
+        scratch::give(sums);
+        scratch::give(totals);
     }
 }
 
-/// Adds up what the pieces found in some columns, in the order of the pieces, and rounds it.
+/// Adds up what the pieces found in some groups of columns, in the order of the pieces, and rounds it.
 struct Join<'a> {
     pieces: &'a [Piece],
-    frequent: &'a [u32],
     output: usize,
-    /// The first of the columns.
+    /// The first of the groups.
     first: usize,
-    out: &'a mut [f64],
+    out: &'a mut [[f64; LANES]],
 }
 
 impl Kernel for Join<'_> {
@@ -127,51 +165,24 @@ impl Kernel for Join<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { pieces, frequent, output, first, out } = self;
-        let sums = |piece: &Piece, column: usize| piece.sums[output * piece.length + column];
-        let (eights, rest) = out.as_chunks_mut::<LANES>();
-        let last = first + eights.len() * LANES;
-        for (k, out) in eights.iter_mut().enumerate() {
-            let (mut high, mut low) = (lanes.splat(0.0), lanes.splat(0.0));
+        let Self { pieces, output, first, out } = self;
+        for (group, out) in (first..).zip(out) {
+            let mut all = [lanes.splat(0.0); 2];
             for piece in pieces {
-                let from = output * piece.length + first + k * LANES;
-                for sums in piece.sums[from..from + LANES].as_chunks::<LANES>().0 {
-                    let (sum, lost) = lanes.two_sum(high, lanes.load(sums));
-                    (high, low) = lanes.two_sum(sum, lanes.add(low, lost));
+                if let Some([high, low]) = piece.totals_of(output).get(group) {
+                    all = add(lanes, all, lanes.load(high), lanes.load(low));
                 }
+                all = add(lanes, all, lanes.load(&piece.sums_of(output)[group]), lanes.splat(0.0));
             }
-            *out = lanes.store(lanes.add(high, low)).0;
-        }
-        for (column, out) in (last..).zip(rest) {
-            let total = pieces.iter().fold([0.0; 2], |total, piece| add(total, sums(piece, column), 0.0));
-            *out = total[0] + total[1];
-        }
-        // The frequent columns have totals besides.
-        let place = |column: usize| frequent.partition_point(|&other| (other as usize) < column);
-        for place in place(first)..place(first + out.len()) {
-            let column = frequent[place] as usize;
-            let total = pieces.iter().fold([0.0; 2], |total, piece| {
-                let [high, low] = piece.totals[output * frequent.len() + place];
-                add(add(total, high, low), sums(piece, column), 0.0)
-            });
-            out[column - first] = total[0] + total[1];
+            *out = lanes.store(lanes.add(all[0], all[1])).0;
         }
     }
 }
 
 /// `total + (high, low)`. Only the two additions to the low part round, and the rest is again small beside the sum.
 #[inline(always)]
-fn add([a, low_a]: Total, high: f64, low: f64) -> Total {
-    let (sum, lost) = two_sum(a, high);
-    let (sum, rest) = two_sum(sum, low_a + (lost + low));
+fn add<L: Lanes>(lanes: L, [a, low_a]: [L::Vector; 2], high: L::Vector, low: L::Vector) -> [L::Vector; 2] {
+    let (sum, lost) = lanes.two_sum(a, high);
+    let (sum, rest) = lanes.two_sum(sum, lanes.add(low_a, lanes.add(lost, low)));
     [sum, rest]
-}
-
-/// Knuth's TwoSum: the rounded sum and, exactly, what rounding lost.
-#[inline(always)]
-fn two_sum(a: f64, b: f64) -> (f64, f64) {
-    let sum = a + b;
-    let b_part = sum - a;
-    let a_part = sum - b_part;
-    (sum, (a - a_part) + (b - b_part))
 }

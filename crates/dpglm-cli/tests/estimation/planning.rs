@@ -1,0 +1,55 @@
+//! `dpglm plan`: two of rows, epsilon and error give the third; simulations are kept; hopeless plans are named.
+
+use crate::support::*;
+
+const PLAN: &str = "plan --model logistic --columns 3 --delta 1e-6 --runs 20 --cache kept";
+
+#[test]
+fn each_of_the_three_follows_from_the_other_two() {
+    let folder = Folder::new();
+    let known = folder.json(&format!("{PLAN} --rows 2000 --epsilon 1"));
+    let error = number(&known, &["error"]);
+    assert!(error > 1e-4 && error < 0.2, "{known}");
+    assert_eq!(known["simulated"], true);
+    assert_eq!(known["rates"].as_array().unwrap().len(), 2);
+    assert!(known["rates"][0]["fitted_constant"].as_f64().unwrap() > 0.0);
+    let rows = folder.json(&format!("{PLAN} --error {error} --epsilon 1"))["rows"].as_u64().unwrap();
+    assert!((700..6_000).contains(&rows), "{rows}");
+    let epsilon = number(&folder.json(&format!("{PLAN} --error {error} --rows 2000")), &["epsilon"]);
+    assert!(epsilon > 0.3 && epsilon < 3.0, "{epsilon}");
+    // What was simulated before is read again, to the last digit, and drawn.
+    assert!(!std::fs::read_dir(folder.path("kept")).unwrap().next().unwrap().unwrap().path().is_dir());
+    let again = folder.run(&format!("{PLAN} --rows 2000 --epsilon 1 --plot plan.svg --format json"));
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&again.stdout).unwrap(), known);
+    assert!(std::fs::read_to_string(folder.path("plan.svg")).unwrap().starts_with("<svg"));
+}
+
+#[test]
+fn plans_that_no_method_can_keep_are_named() {
+    let folder = Folder::new();
+    let ran = folder
+        .run("plan --model logistic --columns 3 --runs 2 --rows 40 --epsilon 0.01 --delta 1e-6 --cache kept");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("no private method can work here"), "{}", ran.stderr);
+}
+
+#[test]
+fn wrong_wishes_are_refused() {
+    let folder = Folder::new();
+    let two = "give two of --rows, --epsilon and --error";
+    folder.refuses(&format!("{PLAN} --rows 100"), 2, &[two]);
+    folder.refuses(&format!("{PLAN} --rows 100 --epsilon 1 --error 0.1"), 2, &[two]);
+    folder.refuses(
+        "plan --model mean --columns 3 --rows 100 --epsilon 1 --delta 1e-6",
+        2,
+        &["--feature-bounds"],
+    );
+    folder.refuses(
+        "plan --model linear --columns 3 --rows 100 --epsilon 1 --delta 1e-6",
+        2,
+        &["--target-bounds"],
+    );
+    folder.refuses(&format!("{PLAN} --error -1 --epsilon 1"), 2, &["error"]);
+    folder.refuses(&format!("{PLAN} --error 1e-30 --epsilon 1"), 1, &["rows"]);
+    folder.refuses(&format!("{PLAN} --sparsity 9 --rows 100 --epsilon 1"), 1, &["9"]);
+}
