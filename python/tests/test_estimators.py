@@ -93,7 +93,7 @@ def test_columns_of_levels(rng: np.random.Generator) -> None:
 
 def test_single_precision_stays_single(table: tuple) -> None:
     X, y = table
-    model = dpglm.PrivateLogisticRegression(feature_bounds=(-1, 1), classes=[0, 1], **BUDGET)
+    model = dpglm.PrivateLogisticRegression(feature_bounds=(-3, 3), classes=[0, 1], **BUDGET)
     single = model.fit(X.astype(np.float32), y).coef_
     again = model.fit(X.astype(np.float32).astype(np.float64), y).coef_
     assert not np.array_equal(single, again) and np.allclose(single, again, atol=1e-3)

@@ -226,5 +226,4 @@ def test_wrong_bounds_are_refused_in_the_same_words(table: tuple[np.ndarray, np.
         done = run("fit", "--design", design, "--response", response, "--binary", f"--feature-bounds={low},{high}", *FLAGS)
         with pytest.raises(ValueError) as refused:
             dpglm.PrivateLogisticRegression(feature_bounds=(low, high), classes=[0, 1], **BUDGET).fit(X, y)
-        # The declaration is called by its place in the schema.
-        assert words(done.stderr).split(": ", 1)[1] == str(refused.value).split(": ", 1)[1]
+        assert words(done.stderr) == str(refused.value)

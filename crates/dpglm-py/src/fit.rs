@@ -56,6 +56,12 @@ pub fn check_budget(epsilon: Option<f64>, delta: Option<f64>) -> PyResult<()> {
     granted(epsilon, delta).map(drop).map_err(exception)
 }
 
+/// Refuses bounds that cannot be used; `key` is what the user calls them.
+#[pyfunction]
+pub fn check_bounds(key: &str, low: f64, high: f64) -> PyResult<()> {
+    dpglm_io::Bounds::new(key, low, high).map(drop).map_err(exception)
+}
+
 fn granted(epsilon: Option<f64>, delta: Option<f64>) -> Result<Privacy, Failure> {
     // Each number is checked by itself first, as flags are.
     let epsilon = epsilon.map(budget::epsilon).transpose()?;

@@ -37,7 +37,7 @@ mod _native {
     #[pymodule_export]
     use crate::device::answer_study;
     #[pymodule_export]
-    use crate::fit::{check_budget, fit, mean, planned_fit, planned_mean};
+    use crate::fit::{check_bounds, check_budget, fit, mean, planned_fit, planned_mean};
     #[pymodule_export]
     use crate::local::{LabelNoise, RandomizedResponse, Randomizer, ThresholdBit};
     #[pymodule_export]

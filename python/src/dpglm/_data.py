@@ -161,9 +161,9 @@ def column(values: Any) -> Any:
             codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
             return _coded(codes, coded.dictionary.to_pylist())
         return column(values.to_numpy(zero_copy_only=False))
-    # Polars: categories.
+    # Polars: categories, by their names.
     if hasattr(values, "to_physical") and str(getattr(values, "dtype", "")).startswith(("Categorical", "Enum")):
-        return _coded(values.to_physical().fill_null(2**31).to_numpy().astype(np.int64), values.cat.get_categories().to_list())
+        return _objects(np.array(values.to_list(), dtype=object))
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     array = np.asarray(values)

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from . import _native
+
 __all__ = ["Declared", "declare_features", "declare_levels", "declare_target"]
 
 NEEDED = (
@@ -58,16 +60,15 @@ def declare_features(bounds: Any, names: Sequence[str]) -> Declared:
         return Declared({name: _column(name, bounds[name]) for name in names}, None)
     array = _numbers(bounds, "feature_bounds")
     if array.shape == (2,):
-        pair = (float(array[0]), float(array[1]))
+        pair = _bounds("feature_bounds", array)
         return Declared({name: {"kind": "real", "bounds": list(pair)} for name in names}, pair)
     if array.ndim == 2 and array.shape[1] == 2:
         if len(array) != len(names):
             raise ValueError(
                 f"feature_bounds: {len(array)} pairs of bounds for {len(names)} columns: give one pair for each, or one for all"
             )
-        return Declared(
-            {name: {"kind": "real", "bounds": [float(low), float(high)]} for name, (low, high) in zip(names, array)}, None
-        )
+        pairs = [_bounds(f"feature_bounds of column `{name}`", pair) for name, pair in zip(names, array)]
+        return Declared({name: {"kind": "real", "bounds": list(pair)} for name, pair in zip(names, pairs)}, None)
     raise ValueError(f"feature_bounds: an array of shape {array.shape} is no pair of bounds: {NEEDED}")
 
 
@@ -76,7 +77,7 @@ def _column(name: str, declared: Any) -> dict[str, Any]:
     if isinstance(declared, Mapping):
         return dict(declared)
     if isinstance(declared, tuple) and len(declared) == 2 and all(_is_number(x) for x in declared):
-        return {"kind": "real", "bounds": [float(x) for x in declared]}
+        return {"kind": "real", "bounds": list(_bounds(f"feature_bounds of column `{name}`", declared))}
     if isinstance(declared, (list, tuple, np.ndarray)) and len(declared) >= 2:
         return declare_levels(list(declared))
     raise ValueError(
@@ -98,7 +99,7 @@ def declare_target(bounds: Any, name: str) -> str:
     array = _numbers(bounds, "target_bounds")
     if array.shape != (2,):
         raise ValueError(f"target_bounds: an array of shape {array.shape} is no pair of bounds: give (LOW, HIGH)")
-    column = {"kind": "real", "bounds": [float(array[0]), float(array[1])]}
+    column = {"kind": "real", "bounds": list(_bounds("target_bounds", array))}
     return json.dumps({"target": name, "columns": {name: column}})
 
 
@@ -111,6 +112,13 @@ def declare_classes(classes: Any, name: str) -> tuple[np.ndarray, str]:
         raise ValueError(f"classes must be a list of at least two different labels, got {len(ordered)}: {CLASSES_NEEDED}")
     column = declare_levels(list(ordered))
     return ordered, json.dumps({"target": name, "columns": {name: column}})
+
+
+def _bounds(key: str, pair: Any) -> tuple[float, float]:
+    """Two numbers that can bound a column; refuses others in the library's words."""
+    low, high = float(pair[0]), float(pair[1])
+    _native.check_bounds(key, low, high)
+    return low, high
 
 
 def _numbers(values: Any, what: str) -> np.ndarray:

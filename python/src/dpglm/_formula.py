@@ -244,7 +244,8 @@ def _products(factors: list[tuple[str, Numbers | Levels]], rows: Mapping[str, An
             parts = [(text, factor)]
         else:
             names = [str(level[0] if isinstance(level, list) else level) for level in factor.declared["levels"]]
-            parts = [(f"{text}[{name}]", Numbers(Interval(0, 1), _indicator(factor, i))) for i, name in enumerate(names)][1:]
+            others = list(enumerate(names))[1:]
+            parts = [(f"{text}[{name}]", Numbers(Interval(0, 1), _indicator(factor, i))) for i, name in others]
         if not made:
             made = parts
             continue
