@@ -1,0 +1,36 @@
+//! The list of all figures. A new one is a file and a line here.
+
+use crate::c20;
+use crate::figure::Figure;
+
+/// Every figure, in the order of the papers.
+pub fn all() -> Vec<Figure> {
+    vec![c20::figure_1a::figure(), c20::figure_1b::figure(), c20::figure_1c::figure()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// What every figure must have, so that it can be run and read.
+    #[test]
+    fn figures_are_complete() {
+        let mut keys = HashSet::new();
+        for figure in all() {
+            assert!(keys.insert(figure.key), "{} twice", figure.key);
+            let points = (figure.points)();
+            let names: HashSet<&str> = points.iter().map(|p| p.name.as_str()).collect();
+            assert_eq!(names.len(), points.len(), "{}: two points of one name", figure.key);
+            assert!(names.contains(figure.headline), "{}: its headline is no point", figure.key);
+            assert!(points.iter().any(|p| p.quick), "{}: nothing to run quickly", figure.key);
+            assert!(figure.repetitions.quick <= figure.repetitions.full && figure.repetitions.quick > 0);
+            assert!(!figure.claim.is_empty() && !figure.choices.is_empty() && !figure.data.is_empty());
+            let lines: HashSet<&str> = figure.lines.iter().map(|l| l.name).collect();
+            assert_eq!(lines.len(), figure.lines.len(), "{}: two lines of one name", figure.key);
+            for point in &points {
+                assert!((figure.memory)(point) < 4.5, "{}: {} needs too much", figure.key, point.name);
+            }
+        }
+    }
+}
