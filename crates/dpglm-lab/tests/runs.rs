@@ -29,12 +29,14 @@ fn figure() -> Figure {
             // A line without a promise is not run.
             task.certified("not promised", |_, _| Ok(f64::NAN))
         },
-        verdict: |result| Verdict::of(result.along("literal").len() == result.points.len(), false, "counted."),
+        verdict: |result| {
+            Verdict::of(result.along("literal").len() == result.points.len(), false, "counted.")
+        },
         memory: |_| 3.0,
     }
 }
 
-const MACHINE: Machine = Machine { threads: 2, memory: 4.5 };
+const MACHINE: Machine = Machine { threads: 2, memory: 4.5, repetitions: None };
 
 #[test]
 fn a_stopped_run_goes_on() {
@@ -47,7 +49,13 @@ fn a_stopped_run_goes_on() {
     runner::run(&figure, Extent::Quick, cut.path(), MACHINE).unwrap();
     let kept = journal::read(cut.path(), "test").unwrap();
     assert_eq!(kept.len(), 3);
-    let resumed = runner::run(&figure, Extent::Full, cut.path(), Machine { threads: 1, memory: 1.0 }).unwrap();
+    let resumed = runner::run(
+        &figure,
+        Extent::Full,
+        cut.path(),
+        Machine { threads: 1, memory: 1.0, repetitions: None },
+    )
+    .unwrap();
     assert_eq!(journal::read(cut.path(), "test").unwrap().len(), 10, "nothing was computed twice");
     let result = |records: &[_]| FigureResult::of(&figure, Extent::Full, records).unwrap();
     assert_eq!(result(&records), result(&resumed));
