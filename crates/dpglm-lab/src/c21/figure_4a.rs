@@ -123,7 +123,7 @@ fn groups() -> Result<&'static [Groups; 2]> {
 
 fn load() -> Result<[Groups; 2]> {
     let people = Schema::parse(
-        "target = \"cc\"\n[columns]\nsubject = { kind = \"ignore\" }\nstratum = { kind = \"ignore\" }\ncc = { kind = \"real\", bounds = [0, 1] }\n",
+        "target = \"cc\"\n[columns]\nsubject = { kind = \"ignore\" }\nstratum = { kind = \"category\", levels = [\"CEU\", \"JPT+CHB\"] }\ncc = { kind = \"real\", bounds = [0, 1] }\n",
     )?;
     let options = ReadOptions::default();
     let group = read_table(&data::file("geno_snpstats_cc/pheno.csv")?, &people, &options)?.response;
