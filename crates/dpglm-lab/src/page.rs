@@ -1,0 +1,180 @@
+//! The results as pages: a Markdown table of all figures, and an HTML page that reads like a paper's section on experiments.
+
+pub mod html;
+
+use crate::figure::{Kind, Promise};
+use crate::results::{FigureResult, LineResult, PointResult};
+use std::fmt::Write;
+
+/// The Markdown page.
+pub fn markdown(figures: &[FigureResult]) -> String {
+    let mut page = String::from(
+        "# The papers' figures again\n\n\
+         Made by `dpglm-lab report` from `docs/reproduction/results.json`; do not edit. `dpglm-lab run all` computes the numbers again \
+         (`--quick` few repetitions, `--full` the papers'). Each figure runs the paper's algorithm as printed (*literal*), the product \
+         at the same (epsilon, delta) (*certified*), and no privacy.\n\n\
+         Numbers are means at one point of the figure, standard errors in brackets. A literal run is given the epsilon it truly has by \
+         the accountant, for rows within the paper's bounds, beside the one it states. The ratio is that of the certified method's error \
+         to the non-private one's. Verdicts are computed from the numbers by a rule in each figure's file.\n\n\
+         | figure | claim | at | literal | certified | certified at literal's true epsilon | non-private | ratio | verdict |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+    );
+    for figure in figures {
+        let _ = writeln!(page, "{}", row(figure));
+    }
+    page.push_str("\n# Why\n");
+    for figure in figures {
+        let _ = write!(
+            page,
+            "\n## {} ({})\n\n{}. {} {}\n\nMeasured: {}; {} repetitions. Rows: {}.\n\n![{}](reproduction/{}.svg)\n\nChoices:\n\n",
+            figure.title,
+            figure.key,
+            capital(figure.verdict.outcome.words()),
+            capital(&figure.verdict.because),
+            beats(figure),
+            figure.y,
+            figure.repetitions(),
+            figure.data,
+            figure.title,
+            figure.key
+        );
+        for choice in &figure.choices {
+            let _ = writeln!(page, "* {choice}");
+        }
+    }
+    page
+}
+
+fn row(figure: &FigureResult) -> String {
+    let Some(point) = figure.headline() else {
+        return format!("| {} | {} | | | | | | | |", figure.key, figure.claim);
+    };
+    let cell = |kind: Kind| point.kind(kind).map_or_else(|| "-".into(), number);
+    let literal = match point.kind(Kind::Literal) {
+        Some(line) => {
+            format!("{}{}", number(line), line.promise.as_ref().map_or(String::new(), stated_and_true))
+        }
+        None => "-".into(),
+    };
+    let at_true = match point.kind(Kind::CertifiedAtTrue) {
+        Some(line) => number(line),
+        None => "-".into(),
+    };
+    format!(
+        "| [{}](#{}) | {} | {} | {} | {} | {} | {} | {} | {} |",
+        figure.key,
+        anchor(figure),
+        figure.claim,
+        point.name,
+        literal,
+        cell(Kind::Certified),
+        at_true,
+        cell(Kind::NonPrivate),
+        ratio(figure, point),
+        figure.verdict.outcome.words()
+    )
+}
+
+fn anchor(figure: &FigureResult) -> String {
+    let heading = format!("{} ({})", figure.title, figure.key).to_lowercase();
+    heading
+        .chars()
+        .filter(|c| c.is_alphanumeric() || " -".contains(*c))
+        .map(|c| if c == ' ' { '-' } else { c })
+        .collect()
+}
+
+/// The certified method's error as a multiple of the non-private one's.
+pub fn ratio(figure: &FigureResult, point: &PointResult) -> String {
+    let mean = |kind| point.kind(kind).and_then(|l| l.mean);
+    match (mean(Kind::Certified), mean(Kind::NonPrivate)) {
+        (Some(a), Some(b)) => short(figure.ratio(a, b)),
+        _ => "-".into(),
+    }
+}
+
+/// Whether the certified method beats the literal one at equal true epsilon, over all points where both have numbers.
+pub fn beats(figure: &FigureResult) -> String {
+    let (mut better, mut of) = (0, 0);
+    let mut worse = Vec::new();
+    for point in &figure.points {
+        let Some(literal) = point.kind(Kind::Literal) else { continue };
+        let Some(promise) = &literal.promise else { continue };
+        if promise.truly.is_none() {
+            continue;
+        }
+        let ours = point.kind(Kind::CertifiedAtTrue).or(point.kind(Kind::Certified));
+        let (Some(a), Some(b)) = (ours.and_then(|l| l.mean), literal.mean) else { continue };
+        of += 1;
+        if a <= b {
+            better += 1;
+        } else {
+            worse.push(point.name.as_str());
+        }
+    }
+    match (of, worse.is_empty()) {
+        (0, _) => "No point has both a literal run with a finite true epsilon and a certified one.".into(),
+        (_, true) => {
+            format!(
+                "At equal true epsilon the certified method has the smaller value (smaller is better) at all {of} points."
+            )
+        }
+        _ => format!(
+            "At equal true epsilon the certified method has the smaller value (smaller is better) at {better} of {of} points, not at {}.",
+            worse.join("; ")
+        ),
+    }
+}
+
+/// A mean with its standard error, and how often the method failed.
+pub fn number(line: &LineResult) -> String {
+    let failed = line.values.iter().filter(|v| v.is_none()).count();
+    let failures =
+        if failed > 0 { format!(", failed in {failed} of {}", line.values.len()) } else { String::new() };
+    match (line.mean, line.standard_error) {
+        (Some(mean), Some(error)) => format!("{} ({}){failures}", short(mean), short(error)),
+        (Some(mean), None) => format!("{}{failures}", short(mean)),
+        _ => "failed always".into(),
+    }
+}
+
+/// The stated and the true epsilon of a literal run.
+pub fn stated_and_true(promise: &Promise) -> String {
+    match promise.truly {
+        Some(truly) => format!("; epsilon {} stated, {} true", short(promise.epsilon), short(truly)),
+        None => format!("; epsilon {} stated, none true", short(promise.epsilon)),
+    }
+}
+
+/// Three digits.
+pub fn short(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    if value.abs() >= 1e5 || value.abs() < 1e-4 {
+        return format!("{value:.1e}");
+    }
+    let digits = (2 - value.abs().log10().floor() as i32).clamp(0, 6) as usize;
+    format!("{value:.digits$}")
+}
+
+/// With a capital first letter.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits() {
+        for (value, text) in
+            [(0.2134, "0.213"), (12.34, "12.3"), (1234.0, "1234"), (0.00123, "0.00123"), (1e-7, "1.0e-7")]
+        {
+            assert_eq!(short(value), text);
+        }
+        assert_eq!(capital("holds"), "Holds");
+    }
+}
