@@ -2,10 +2,32 @@
 
 use crate::c20;
 use crate::figure::Figure;
+use crate::nl;
+use crate::wg;
+use crate::wx;
 
 /// Every figure, in the order of the papers.
 pub fn all() -> Vec<Figure> {
-    vec![c20::figure_1a::figure(), c20::figure_1b::figure(), c20::figure_1c::figure()]
+    vec![
+        c20::figure_1a::figure(),
+        c20::figure_1b::figure(),
+        c20::figure_1c::figure(),
+        wg::figure_2a::figure(),
+        wg::figure_2b::figure(),
+        wg::figure_2c::figure(),
+        wg::figure_2d::figure(),
+        wg::table_2::figure(),
+        wg::table_3::figure(),
+        nl::figure_1a::figure(),
+        nl::figure_1b::figure(),
+        nl::figure_2::figure(),
+        wx::figure_1::figure(),
+        wx::figure_2::figure(),
+        wx::figure_3::figure(),
+        wx::figure_4::figure(),
+        wx::figure_5::figure(),
+        wx::figure_6::figure(),
+    ]
 }
 
 #[cfg(test)]
