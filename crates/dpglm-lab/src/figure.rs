@@ -196,7 +196,7 @@ impl Promise {
     /// The certified promise at this one's true epsilon, where that is finite and differs by more than a hundredth.
     pub fn at_true(&self) -> Option<Self> {
         let truly = self.truly.filter(|e| *e > 0.0 && (e / self.epsilon).ln().abs() > 0.01)?;
-        Some(Self { epsilon: truly, ..Self::certified(truly, self.delta) })
+        Some(Self::certified(truly, self.delta))
     }
 }
 

@@ -1,10 +1,7 @@
 //! The list of all figures. A new one is a file and a line here.
 
-use crate::c20;
 use crate::figure::Figure;
-use crate::nl;
-use crate::wg;
-use crate::wx;
+use crate::{attacks, c20, c21, nl, wg, wx};
 
 /// Every figure, in the order of the papers.
 pub fn all() -> Vec<Figure> {
@@ -12,6 +9,22 @@ pub fn all() -> Vec<Figure> {
         c20::figure_1a::figure(),
         c20::figure_1b::figure(),
         c20::figure_1c::figure(),
+        c20::figure_2a::figure(),
+        c20::figure_2b::figure(),
+        c20::figure_2c::figure(),
+        c20::figure_3::figure(),
+        c21::figure_1a::figure(),
+        c21::figure_1b::figure(),
+        c21::figure_1c::figure(),
+        c21::figure_1d::figure(),
+        c21::figure_2a::figure(),
+        c21::figure_2b::figure(),
+        c21::figure_3a::figure(),
+        c21::figure_3b::figure(),
+        c21::figure_3c::figure(),
+        c21::figure_3d::figure(),
+        c21::figure_4a::figure(),
+        c21::figure_4b::figure(),
         wg::figure_2a::figure(),
         wg::figure_2b::figure(),
         wg::figure_2c::figure(),
@@ -27,6 +40,10 @@ pub fn all() -> Vec<Figure> {
         wx::figure_4::figure(),
         wx::figure_5::figure(),
         wx::figure_6::figure(),
+        attacks::means::figure(),
+        attacks::sparse_means::figure(),
+        attacks::linear::figure(),
+        attacks::logistic::figure(),
     ]
 }
 

@@ -49,6 +49,9 @@ struct Run {
     /// Gigabytes for all repetitions together; one that needs more runs alone
     #[arg(long, default_value_t = 4.5)]
     memory: f64,
+    /// At most this many repetitions of every point
+    #[arg(long)]
+    repetitions: Option<u32>,
     /// Forget what these figures have computed before
     #[arg(long)]
     fresh: bool,
@@ -108,7 +111,11 @@ fn chosen(keys: &[String]) -> Result<Vec<Figure>> {
 fn run(arguments: &Run) -> Result<()> {
     let extent = if arguments.quick { Extent::Quick } else { Extent::Full };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let machine = Machine { threads: arguments.threads.unwrap_or(cores), memory: arguments.memory };
+    let machine = Machine {
+        threads: arguments.threads.unwrap_or(cores),
+        memory: arguments.memory,
+        repetitions: arguments.repetitions,
+    };
     let folder = &arguments.results;
     for figure in chosen(&arguments.keys)? {
         if arguments.fresh {

@@ -115,10 +115,12 @@ pub fn beats(figure: &FigureResult) -> String {
     match (of, worse.is_empty()) {
         (0, _) => "No point has both a literal run with a finite true epsilon and a certified one.".into(),
         (_, true) => {
-            format!("At equal true epsilon the certified method has the smaller error at all {of} points.")
+            format!(
+                "At equal true epsilon the certified method has the smaller value (smaller is better) at all {of} points."
+            )
         }
         _ => format!(
-            "At equal true epsilon the certified method has the smaller error at {better} of {of} points, not at {}.",
+            "At equal true epsilon the certified method has the smaller value (smaller is better) at {better} of {of} points, not at {}.",
             worse.join("; ")
         ),
     }

@@ -41,6 +41,8 @@ pub struct Machine {
     pub threads: usize,
     /// Gigabytes for all tasks together. A task that needs more runs alone.
     pub memory: f64,
+    /// At most this many repetitions of every point, where there is not the time for more.
+    pub repetitions: Option<u32>,
 }
 
 /// A repetition to be computed.
@@ -68,7 +70,8 @@ pub fn run(figure: &Figure, extent: Extent, folder: &Path, machine: Machine) -> 
     let done: HashSet<(String, u32)> = records.iter().map(|r| (r.point.clone(), r.repetition)).collect();
     let promises: Vec<Promises> = points.iter().map(figure.promises).collect::<Result<_>>()?;
     let mut jobs = VecDeque::new();
-    for repetition in 0..extent.repetitions(figure) {
+    let repetitions = extent.repetitions(figure).min(machine.repetitions.unwrap_or(u32::MAX));
+    for repetition in 0..repetitions {
         for (point, promises) in points.iter().zip(&promises) {
             if !done.contains(&(point.name.clone(), repetition)) {
                 jobs.push_back(Job { point, promises, repetition, memory: (figure.memory)(point) });

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::data::file;
 use dpglm::data::design::Storage;
 use dpglm::data::{Design, Values};
-use dpglm_io::read::{ReadOptions, read_wide};
+use dpglm_io::read::{Format, ReadOptions, read_wide};
 use dpglm_io::wide::{Response, Wide};
 use std::sync::OnceLock;
 
@@ -39,7 +39,8 @@ pub fn we8there() -> Result<&'static Text> {
 }
 
 fn read(name: &str, wide: &Wide) -> Result<Text> {
-    let table = read_wide(&file(name)?, wide, &ReadOptions::default())?;
+    let options = ReadOptions { format: Some(Format::Libsvm), ..ReadOptions::default() };
+    let table = read_wide(&file(name)?, wide, &options)?;
     Ok(Text { design: table.design, response: table.response })
 }
 

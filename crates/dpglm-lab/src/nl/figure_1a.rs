@@ -62,8 +62,7 @@ fn verdict(result: &FigureResult) -> Verdict {
         format!(
             "the slope of the log error in log n at epsilon 10 is {:.2} literally and {:.2} certified (the claim: -1); from epsilon 10 to 2 \
              the error at n = 290,000 is multiplied by {:.2} and {:.2} (the claim: 25). The zero vector has the error 1: the literal run has {:.3}, \
-             the certified one {:.3} at its best point. The certified estimate shrinks towards zero, so that it does not exceed 1 where the \
-             claimed law would.",
+             the certified one {:.3} at its best point.",
             slope(LITERAL),
             slope(CERTIFIED),
             ratio(LITERAL),

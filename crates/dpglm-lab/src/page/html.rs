@@ -76,10 +76,10 @@ fn section(page: &mut String, figure: &FigureResult) {
 
 /// Every line at every point.
 fn table(page: &mut String, figure: &FigureResult) {
-    let _ = write!(
+    let _ = writeln!(
         page,
         "<table><tr><th>{}</th><th>line</th><th>mean (standard error)</th><th>epsilon stated</th><th>epsilon true</th>\
-         <th>certified / non-private</th></tr>\n",
+         <th>certified / non-private</th></tr>",
         escaped(&figure.x)
     );
     for point in &figure.points {

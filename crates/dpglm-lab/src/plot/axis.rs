@@ -20,10 +20,7 @@ impl Axis {
         let (low, high) = range(values.iter().copied().filter(|v| v.is_finite()));
         let room = if roomy { 0.04 * (high - low) } else { 0.0 };
         let (low, high) = (low - room, high + room);
-        let step = round_step((high - low) / 7.0);
-        let first = (low / step).ceil() as i64;
-        let last = (high / step).floor() as i64;
-        let ticks = (first..=last).map(|k| k as f64 * step).collect();
+        let ticks = even_ticks(low, high);
         Self { low, high, is_logarithmic: false, ends, ticks }
     }
 
@@ -45,6 +42,9 @@ impl Axis {
         if ticks.len() > 9 {
             let stride = ticks.len().div_ceil(9);
             ticks = ticks.into_iter().step_by(stride).collect();
+        } else if ticks.len() < 2 {
+            // Too narrow for marks of decades: even ones.
+            ticks = even_ticks(10f64.powf(low), 10f64.powf(high));
         }
         Self { low, high, is_logarithmic: true, ends, ticks }
     }
@@ -71,6 +71,13 @@ fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     } else {
         (low, high)
     }
+}
+
+/// Multiples of a round step between two ends.
+fn even_ticks(low: f64, high: f64) -> Vec<f64> {
+    let step = round_step((high - low) / 7.0);
+    let (first, last) = ((low / step).ceil() as i64, (high / step).floor() as i64);
+    (first..=last).map(|k| k as f64 * step).collect()
 }
 
 /// The next of 1, 2, 5, 10 times a power of ten.
