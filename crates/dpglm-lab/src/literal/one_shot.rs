@@ -72,8 +72,8 @@ pub fn one_shot(
     if let Some(noise) = noise {
         // The sum of the users' independent noises, drawn at once: it has the same law.
         let sigma = noise.sigma() * noise.radius * (sums.users as f64).sqrt();
-        for i in 0..p {
-            products[i] += sigma * draw.normal();
+        for (i, product) in products.iter_mut().enumerate() {
+            *product += sigma * draw.normal();
             for j in i..p {
                 let error = sigma * noise.radius * draw.normal();
                 gram[i * p + j] += error;
