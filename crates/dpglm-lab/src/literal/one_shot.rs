@@ -66,6 +66,13 @@ pub fn one_shot(
     public: &Design,
     draw: &mut Draw,
 ) -> Option<Vec<f64>> {
+    let least_squares = least_squares(sums, noise, draw)?;
+    let scale = scale(&least_squares, public)?;
+    Some(least_squares.into_iter().map(|w| scale * w).collect())
+}
+
+/// The least-squares coefficients from noisy sums; none for a singular matrix.
+pub fn least_squares(sums: &Sums, noise: Option<&OneShotNoise>, draw: &mut Draw) -> Option<Vec<f64>> {
     let p = sums.products.len();
     let mut gram = sums.gram.clone();
     let mut products = sums.products.clone();
@@ -83,11 +90,14 @@ pub fn one_shot(
             }
         }
     }
-    let least_squares = solve(gram, products)?;
+    solve(gram, products)
+}
+
+/// The scale c of least-squares coefficients on the public rows; none where Newton's method fails.
+pub fn scale(least_squares: &[f64], public: &Design) -> Option<f64> {
     let mut predictors = vec![0.0; public.rows()];
-    predict(public, &least_squares, &mut predictors);
-    let scale = newton(&predictors)?;
-    Some(least_squares.into_iter().map(|w| scale * w).collect())
+    predict(public, least_squares, &mut predictors);
+    newton(&predictors)
 }
 
 /// The root of `c mean(Phi''(c u)) = 1` of the logistic model by Newton's method from c = 1, as printed.
