@@ -42,7 +42,7 @@ pub const AXES: Axes = Axes {
     x: "epsilon",
     y: "relative l2 error",
     x_scale: Scale::Linear,
-    y_scale: Scale::Linear,
+    y_scale: Scale::Logarithmic,
     logarithms: false,
 };
 /// Where the rows come from.
