@@ -1,6 +1,6 @@
 //! What Figures 2 and 6 share: labels are private, features public (Algorithms 2 and 5).
 
-use super::simulated::{ERROR, Study, along, ends, family, label_range, random_start};
+use super::simulated::{ERROR, Study, along, clearly_falling, ends, family, label_range, random_start};
 use crate::Result;
 use crate::figure::{
     AT_TRUE, CERTIFIED, LITERAL, Line, Point, Promise, Promises, USUAL, comparator, usual_promises,
@@ -9,7 +9,7 @@ use crate::literal::label_iht::noisy_labels;
 use crate::literal::{PrintedLabelNoise, label_iht};
 use crate::results::FigureResult;
 use crate::task::Task;
-use crate::verdict::{Verdict, falling};
+use crate::verdict::Verdict;
 use dpglm::central::Privacy;
 use dpglm::families::Family;
 use dpglm::local::{LabelIht, LabelLasso, LabelNoise, ThresholdBit, ThresholdIht};
@@ -130,13 +130,13 @@ fn certified(
     LabelIht::new(family.clone(), sparsity)?.fit(design, &noisy(labels, &better, rng)?)
 }
 
-/// The error must fall with epsilon and n, change by less than half as p grows fourfold, and end below a half at the largest n.
+/// The error must fall with epsilon and n by more than its own uncertainty, change by less than half as p grows fourfold, and end below a half at the largest n.
 pub fn verdict(result: &FigureResult) -> Verdict {
     let seen = |line: &str| {
         let by_p = along(result, line, "p");
         let ratio = by_p.last().zip(by_p.first()).map_or(f64::NAN, |(a, b)| a.0 / b.0);
-        falling(&along(result, line, "epsilon"))
-            && falling(&along(result, line, "n"))
+        clearly_falling(&along(result, line, "epsilon"))
+            && clearly_falling(&along(result, line, "n"))
             && (1.0 / 1.5..1.5).contains(&ratio)
             && along(result, line, "n").last().is_some_and(|e| e.0 < 0.5)
     };

@@ -54,6 +54,11 @@ pub fn along(result: &FigureResult, line: &str, panel: &str) -> Vec<(f64, f64)> 
     points.filter_map(|p| p.line(line)).map(|l| l.pair()).collect()
 }
 
+/// Whether a line ends below where it began, by more than two standard errors.
+pub fn clearly_falling(values: &[(f64, f64)]) -> bool {
+    values.first().zip(values.last()).is_some_and(|(a, b)| a.0 - b.0 > 2.0 * a.1.hypot(b.1))
+}
+
 /// The ends of a panel, in words.
 pub fn ends(result: &FigureResult, panel: &str) -> String {
     let words = |line: &str| {
