@@ -1,5 +1,8 @@
 //! Real data, from the folder that `DPGLM_DATA` names.
 
+pub mod covertype;
+pub mod text;
+
 use crate::Result;
 use dpglm::data::{Design, design::Storage};
 use std::path::PathBuf;

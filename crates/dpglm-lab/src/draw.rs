@@ -89,6 +89,18 @@ impl Draw {
         entries
     }
 
+    /// Entries of random sign.
+    pub fn signs(&mut self, count: usize) -> Vec<i8> {
+        let mut entries = Vec::with_capacity(count);
+        while entries.len() < count {
+            let bits = self.bits();
+            entries.extend(
+                (0..64.min(count - entries.len())).map(|k| if bits >> k & 1 == 1 { 1_i8 } else { -1 }),
+            );
+        }
+        entries
+    }
+
     /// A binary response with this linear predictor of a logistic model.
     pub fn logistic(&mut self, predictor: f64) -> f64 {
         f64::from(u8::from(self.chance(Family::Logistic.mean(predictor))))

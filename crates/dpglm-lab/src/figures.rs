@@ -1,7 +1,7 @@
 //! The list of all figures. A new one is a file and a line here.
 
 use crate::figure::Figure;
-use crate::{attacks, c20, c21};
+use crate::{attacks, c20, c21, nl, wg, wx};
 
 /// Every figure, in the order of the papers.
 pub fn all() -> Vec<Figure> {
@@ -25,6 +25,21 @@ pub fn all() -> Vec<Figure> {
         c21::figure_3d::figure(),
         c21::figure_4a::figure(),
         c21::figure_4b::figure(),
+        wg::figure_2a::figure(),
+        wg::figure_2b::figure(),
+        wg::figure_2c::figure(),
+        wg::figure_2d::figure(),
+        wg::table_2::figure(),
+        wg::table_3::figure(),
+        nl::figure_1a::figure(),
+        nl::figure_1b::figure(),
+        nl::figure_2::figure(),
+        wx::figure_1::figure(),
+        wx::figure_2::figure(),
+        wx::figure_3::figure(),
+        wx::figure_4::figure(),
+        wx::figure_5::figure(),
+        wx::figure_6::figure(),
         attacks::means::figure(),
         attacks::sparse_means::figure(),
         attacks::linear::figure(),

@@ -11,6 +11,7 @@
 //! | [`draw`], [`data`] | simulated data; real data from a folder |
 //! | [`literal`] | the papers' algorithms exactly as printed |
 //! | [`c20`], [`c21`], [`attacks`] | the figures |
+//! | [`wg`], [`nl`], [`wx`] | those of sparse and local models |
 //!
 //! To add a figure: one file with a `pub fn figure() -> Figure`, and its line in [`figures::all`].
 //!
@@ -25,6 +26,7 @@ pub mod figure;
 pub mod figures;
 pub mod journal;
 pub mod literal;
+pub mod nl;
 pub mod page;
 pub mod plot;
 pub mod progress;
@@ -32,6 +34,8 @@ pub mod results;
 pub mod runner;
 pub mod task;
 pub mod verdict;
+pub mod wg;
+pub mod wx;
 
 /// What can go wrong in the lab, in words.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;

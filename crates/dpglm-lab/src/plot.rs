@@ -24,6 +24,22 @@ struct Series {
     marker: Option<usize>,
     /// x, y, standard error.
     points: Vec<(f64, f64, f64)>,
+    /// Places at which the line begins anew: the first point of a group of names.
+    starts: Vec<f64>,
+}
+
+/// The groups of a named axis: points in a row that share the first part of their names, as (name, first, last).
+fn groups(figure: &FigureResult) -> Vec<(&str, usize, usize)> {
+    let mut groups: Vec<(&str, usize, usize)> = Vec::new();
+    for (index, point) in figure.points.iter().enumerate() {
+        let first = point.name.split(", ").next().unwrap_or_default();
+        match groups.last_mut() {
+            Some(group) if group.0 == first => group.2 = index,
+            _ => groups.push((first, index, index)),
+        }
+    }
+    groups.retain(|group| group.2 > group.1);
+    groups
 }
 
 /// Draws a figure.
@@ -74,6 +90,11 @@ fn lines(figure: &FigureResult) -> Vec<Series> {
         Scale::Named => index as f64,
         _ => point.x,
     };
+    let starts: Vec<f64> = if figure.x_scale == Scale::Named {
+        groups(figure).into_iter().flat_map(|(_, first, last)| [first as f64, last as f64 + 1.0]).collect()
+    } else {
+        Vec::new()
+    };
     let mut series = Vec::new();
     let mut others = 0;
     for (name, kind) in names {
@@ -98,6 +119,7 @@ fn lines(figure: &FigureResult) -> Vec<Series> {
             dashes: if kind == Kind::NonPrivate { "6 4" } else { "" },
             marker: Some(look),
             points: points.collect(),
+            starts: starts.clone(),
         });
     }
     series
@@ -124,7 +146,7 @@ fn paths(figure: &FigureResult) -> Vec<Series> {
                 _ => continue,
             };
             let name = format!("{}: {}", point.name, line.line);
-            series.push(Series { name, colour, dashes, marker: None, points });
+            series.push(Series { name, colour, dashes, marker: None, points, starts: Vec::new() });
         }
     }
     series
@@ -141,9 +163,24 @@ fn frame(out: &mut String, figure: &FigureResult, x: &Axis, y: &Axis) {
         );
     }
     if figure.x_scale == Scale::Named {
+        let groups = groups(figure);
+        for (name, first, last) in &groups {
+            let (left, right) = (x.place(*first as f64), x.place(*last as f64));
+            let _ = writeln!(
+                out,
+                r##"<path d="M{:.1} {:.1}H{:.1}" stroke="#888"/><text x="{:.1}" y="{:.1}" text-anchor="middle" font-size="12">{}</text>"##,
+                left - 10.0,
+                BOTTOM + 26.0,
+                right + 10.0,
+                0.5 * (left + right),
+                BOTTOM + 40.0,
+                escaped(name)
+            );
+        }
         for (index, point) in figure.points.iter().enumerate() {
-            // One line of the label for each part of the name.
-            for (row, part) in point.name.split(", ").enumerate() {
+            // One line of the label for each part of the name; a group's own part stands below the group.
+            let grouped = groups.iter().any(|group| (group.1..=group.2).contains(&index));
+            for (row, part) in point.name.split(", ").skip(usize::from(grouped)).enumerate() {
                 let _ = writeln!(
                     out,
                     r#"<text x="{:.1}" y="{:.1}" text-anchor="middle" font-size="12">{}</text>"#,
@@ -186,7 +223,13 @@ fn draw(out: &mut String, series: &Series, x: &Axis, y: &Axis) {
         .collect();
     let mut path = String::new();
     for (i, p) in placed.iter().enumerate() {
-        let _ = write!(path, "{}{:.1} {:.1}", if i == 0 { 'M' } else { 'L' }, p.0, p.1);
+        // A new group begins anew, also where its first point is missing.
+        let anew = i == 0
+            || series
+                .starts
+                .iter()
+                .any(|start| (series.points[i - 1].0..series.points[i].0).contains(&(start - 0.5)));
+        let _ = write!(path, "{}{:.1} {:.1}", if anew { 'M' } else { 'L' }, p.0, p.1);
     }
     let colour = series.colour;
     // Places of a table have nothing between them.

@@ -1,0 +1,6 @@
+//! NL: generalized linear models in the non-interactive local model, with public unlabeled features.
+
+pub mod figure_1a;
+pub mod figure_1b;
+pub mod figure_2;
+pub mod simulated;

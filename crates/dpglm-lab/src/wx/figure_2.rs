@@ -1,0 +1,49 @@
+//! WX Figure 2: sparse linear model, labels private.
+
+use super::simulated::{BEST, DATA, GRIDS, Panels, ROUNDS, SCALED, memory};
+use super::{labels, simulated};
+use crate::figure::{Axes, Figure, Point, Repetitions, Scale};
+
+/// The figure.
+pub fn figure() -> Figure {
+    Figure {
+        key: "wx-2",
+        title: "WX Figure 2: sparse linear model, labels private",
+        claim: "The relative error hardly changes with p, and falls with epsilon and n.",
+        choices: &[
+            GRIDS,
+            SCALED,
+            ROUNDS,
+            BEST,
+            "the printed step climbs the gradient: turned round",
+            super::labels::CERTIFIED_CHOICE,
+        ],
+        data: DATA,
+        axes: Axes {
+            x: "the setting that varies; the others are fixed",
+            y: "relative l2 error",
+            x_scale: Scale::Named,
+            y_scale: Scale::Logarithmic,
+            logarithms: false,
+        },
+        lines: &labels::LINEAR,
+        repetitions: Repetitions { quick: 5, full: 10 },
+        points,
+        headline: "by n, 24k",
+        promises: labels::linear_promises,
+        run: labels::run_linear,
+        verdict: labels::verdict,
+        memory,
+    }
+}
+
+const PANELS: Panels = [
+    ("n", [6_000.0, 12_000.0, 24_000.0], 12_000.0),
+    ("p", [250.0, 500.0, 1_000.0], 500.0),
+    ("s", [5.0, 10.0, 20.0], 10.0),
+    ("epsilon", [0.5, 1.0, 2.0], 1.0),
+];
+
+fn points() -> Vec<Point> {
+    simulated::points(&PANELS)
+}
