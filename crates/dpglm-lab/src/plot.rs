@@ -7,7 +7,7 @@ use crate::results::{FigureResult, PointResult};
 use axis::Axis;
 use std::fmt::Write;
 
-const HEIGHT: f64 = 440.0;
+const HEIGHT: f64 = 456.0;
 const LEFT: f64 = 78.0;
 const RIGHT: f64 = 620.0;
 const TOP: f64 = 52.0;
@@ -96,16 +96,28 @@ fn lines(figure: &FigureResult) -> Vec<Series> {
         Vec::new()
     };
     let mut series = Vec::new();
-    for (i, (name, kind)) in names.into_iter().enumerate() {
+    let mut others = 0;
+    for (name, kind) in names {
+        // The same kind of line looks the same in every figure.
+        let look = match kind {
+            Kind::Literal => 0,
+            Kind::Certified => 1,
+            Kind::CertifiedAtTrue => 2,
+            Kind::NonPrivate => 6,
+            Kind::Comparator => {
+                others += 1;
+                2 + others.min(3)
+            }
+        };
         let points = figure.points.iter().enumerate().filter_map(|(index, point)| {
             let line = point.line(name)?;
             Some((place(index, point), line.mean?, line.standard_error.unwrap_or(0.0)))
         });
         series.push(Series {
             name: name.to_owned(),
-            colour: COLOURS[i % COLOURS.len()],
+            colour: COLOURS[look],
             dashes: if kind == Kind::NonPrivate { "6 4" } else { "" },
-            marker: Some(i),
+            marker: Some(look),
             points: points.collect(),
             starts: starts.clone(),
         });
@@ -220,9 +232,11 @@ fn draw(out: &mut String, series: &Series, x: &Axis, y: &Axis) {
         let _ = write!(path, "{}{:.1} {:.1}", if anew { 'M' } else { 'L' }, p.0, p.1);
     }
     let colour = series.colour;
+    // Places of a table have nothing between them.
+    let width = if x.is_named() { 0.0 } else { 2.0 };
     let _ = writeln!(
         out,
-        r#"<path d="{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{}" stroke-linejoin="round"/>"#,
+        r#"<path d="{path}" fill="none" stroke="{colour}" stroke-width="{width}" stroke-dasharray="{}" stroke-linejoin="round"/>"#,
         series.dashes
     );
     for p in &placed {

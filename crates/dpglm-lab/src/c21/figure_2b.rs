@@ -12,7 +12,6 @@ use crate::page::short;
 use crate::results::FigureResult;
 use crate::task::Task;
 use crate::verdict::Verdict;
-use dpglm::central::Glm;
 use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
 use dpglm::kernels::predict;
@@ -113,7 +112,7 @@ fn run(point: &Point, task: &mut Task) -> Result<()> {
         task.certified(line, |privacy, rng| rows.certified_sparse(privacy, rng))?;
     }
     task.certified(TUNED, |privacy, rng| {
-        let model = TunedSparsity::new(Glm::new(Family::Gaussian, rows.target())?, 2 * SPARSITY)?;
+        let model = TunedSparsity::new(rows.model()?, 2 * SPARSITY)?;
         Ok(rows.error(&model.fit(&rows.data, privacy, rng)?.coefficients(n)))
     })?;
     task.value(NON_PRIVATE, rows.non_private_sparse()?);

@@ -21,7 +21,7 @@ use crate::verdict::{Verdict, falling};
 use dpglm::central::{Privacy, SparseMean};
 use dpglm::data::Design;
 use dpglm::noise::RandomSource;
-use dpglm_io::{ReadOptions, Response, Schema, Wide, read_table, read_wide};
+use dpglm_io::{ReadOptions, Response, Scale as Scaled, Schema, Wide, read_table, read_wide};
 use std::sync::OnceLock;
 
 const KEPT: usize = 2_000;
@@ -123,18 +123,19 @@ fn groups() -> Result<&'static [Groups; 2]> {
 
 fn load() -> Result<[Groups; 2]> {
     let people = Schema::parse(
-        "target = \"cc\"\n[columns]\nsubject = { kind = \"ignore\" }\nstratum = { kind = \"ignore\" }\ncc = { kind = \"real\", bounds = [0, 1] }\n",
+        "target = \"cc\"\n[columns]\nsubject = { kind = \"ignore\" }\nstratum = { kind = \"category\", levels = [\"CEU\", \"JPT+CHB\"] }\ncc = { kind = \"real\", bounds = [0, 1] }\n",
     )?;
     let options = ReadOptions::default();
     let group = read_table(&data::file("geno_snpstats_cc/pheno.csv")?, &people, &options)?.response;
-    let wide = Wide { response: Response::None, intercept: false, ..Wide::new(0.0, 2.0) };
+    let wide =
+        Wide { response: Response::None, intercept: false, scale: Scaled::None, ..Wide::new(0.0, 2.0) };
     let table = read_wide(&data::file("geno_snpstats_cc/geno.csv.gz")?, &wide, &options)?;
     let d = table.design.columns();
-    // Scaled to [-1, 1]: one less than the count. Differences are the same.
+    // Counts of one allele, from 0 to 2.
     let entries = data::entries(&table.design);
     let mut frequency: Vec<(f64, usize)> = average(&entries, d)
         .into_iter()
-        .map(|m| (1.0 - m.abs()) / 2.0)
+        .map(|m| (1.0 - (m - 1.0).abs()) / 2.0)
         .enumerate()
         .map(|(j, f)| (f, j))
         .collect();

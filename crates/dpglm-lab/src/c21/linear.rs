@@ -21,7 +21,7 @@ pub const SPARSE_CHOICE: &str = "T = 10, step d, B = 4 (R + 1)/sqrt(s), radius 1
 /// Why high-dimensional errors cannot be small.
 pub const HOPELESS: &str = " The design's signal has variance 1/(3d): least squares on the true support has a mean squared error of 3 d s/n, 60 at d = n, where the zero vector has 1.";
 /// The range of responses.
-pub const RANGE_CHOICE: &str = "certified methods are given responses in [-R, R] with the theoretical R = 4 sqrt(log n), and features in their box";
+pub const RANGE_CHOICE: &str = "certified methods are given responses in [-R, R] with the theoretical R = 4 sqrt(log n), features in their box, and beta in the unit ball, as the literal one is";
 
 /// Rows of the paper's linear model, features scaled to [-1, 1].
 pub struct Rows {
@@ -58,15 +58,19 @@ impl Rows {
         distance(&scaled.iter().map(|b| b * root).collect::<Vec<f64>>(), &self.beta)
     }
 
+    /// The certified model, told what the literal algorithm is told: beta lies in the unit ball.
+    pub fn model(&self) -> dpglm::Result<Glm> {
+        Glm::new(Family::Gaussian, self.target())?.radius(1.0 / (self.beta.len() as f64).sqrt())
+    }
+
     /// The error of the certified regression on all columns.
     pub fn certified(&self, privacy: Privacy, rng: &mut RandomSource) -> dpglm::Result<f64> {
-        let fit = Glm::new(Family::Gaussian, self.target())?.fit(&self.data, privacy, rng)?;
-        Ok(self.error(&fit.coefficients))
+        Ok(self.error(&self.model()?.fit(&self.data, privacy, rng)?.coefficients))
     }
 
     /// The error of the certified sparse regression, told s.
     pub fn certified_sparse(&self, privacy: Privacy, rng: &mut RandomSource) -> dpglm::Result<f64> {
-        let model = SelectRefine::new(Glm::new(Family::Gaussian, self.target())?, SPARSITY)?;
+        let model = SelectRefine::new(self.model()?, SPARSITY)?;
         Ok(self.error(&model.fit(&self.data, privacy, rng)?.coefficients(self.beta.len())))
     }
 

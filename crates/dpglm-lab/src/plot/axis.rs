@@ -49,6 +49,11 @@ impl Axis {
         Self { low, high, is_logarithmic: true, ends, ticks }
     }
 
+    /// Whether it has names in place of numbers.
+    pub fn is_named(&self) -> bool {
+        self.ticks.is_empty()
+    }
+
     /// Where a value lies; values beyond the axis lie at its end.
     pub fn place(&self, value: f64) -> f64 {
         let at = if self.is_logarithmic { value.max(1e-300).log10() } else { value };
