@@ -25,13 +25,23 @@ REGRESSORS = [
     dpglm.PrivatePoissonRegressor(epsilon=INFINITE, delta=None, feature_bounds=(-10, 10), target_bounds=(0, 100)),
 ]
 MEAN = dpglm.PrivateMean(epsilon=INFINITE, delta=None, feature_bounds=(-10, 10))
-CLASSIFIER = dpglm.PrivateLogisticRegression(epsilon=INFINITE, delta=None, feature_bounds=(-10, 10), classes=[0, 1, 2])
+CLASSIFIER = dpglm.PrivateLogisticRegression(epsilon=INFINITE, delta=None, feature_bounds=(-10, 10), classes=[0, 1, 2, 3])
+
+RESPONSES = "a missing or infinite response follows the public rule: an error would depend on one private row"
+CONTINUOUS = "whether a response is a declared label depends on private cells: one that is not counts as missing, without an error"
 
 EXPECTED: dict[str, dict[str, str]] = {
-    "PrivateLinearRegression": {},
-    "PrivatePoissonRegressor": {},
+    "PrivateLinearRegression": {"check_supervised_y_no_nan": RESPONSES},
+    "PrivatePoissonRegressor": {"check_supervised_y_no_nan": RESPONSES},
     "PrivateMean": {},
-    "PrivateLogisticRegression": {},
+    "PrivateLogisticRegression": {
+        "check_supervised_y_no_nan": RESPONSES,
+        "check_classifiers_regression_target": CONTINUOUS,
+        "check_classifiers_classes": LABELS,
+        "check_classifiers_train": LABELS,
+    },
+    # With the checks' own labels declared, only these are left.
+    "Declaring": {"check_classifiers_regression_target": CONTINUOUS},
 }
 
 
@@ -57,7 +67,7 @@ class Declaring(dpglm.PrivateLogisticRegression):
         if y is not None:
             labels = np.unique(np.asarray(y))
             # A second label that nobody has: one class is no reason to refuse.
-            self._labels = labels if len(labels) > 1 else np.unique([labels[0], type(labels[0])(0), type(labels[0])(1)])
+            self._labels = labels if len(labels) != 1 else np.unique([labels[0], type(labels[0])(0), type(labels[0])(1)])
         return super().fit(X, y)
 
 
@@ -113,4 +123,4 @@ def test_a_search_warns_that_selection_is_not_paid_for(table: tuple) -> None:
 
 
 def test_checks_with_declared_labels() -> None:
-    run_checks(Declaring(), {})
+    run_checks(Declaring(), EXPECTED["Declaring"])

@@ -164,7 +164,7 @@ class _Model(Estimator):
         name = str(getattr(y, "name", None) or "y")
         if name in declared.columns:
             name = "y"
-        if np.ndim(y) == 2 and np.shape(y)[1] == 1:
+        if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
             _warn_of_a_column()
         cells = column(y)
         self._require_as_many(rows.rows, cells)
@@ -324,7 +324,8 @@ class PrivatePoissonRegressor(PrivateLinearRegression):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the Poisson deviance that is explained. A score of private rows is not private."""
-        y = np.asarray(y, dtype=np.float64)
+        predicted = self.predict(X)
+        y = np.maximum(np.asarray(y, dtype=np.float64), 0.0)
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
 
         def deviance(mean: np.ndarray) -> float:
@@ -332,7 +333,7 @@ class PrivatePoissonRegressor(PrivateLinearRegression):
             return float(np.sum(weights * (logs - y + mean)))
 
         null = deviance(np.full(len(y), np.average(y, weights=weights)))
-        return 1 - deviance(self.predict(X)) / null if null > 0 else float("nan")
+        return 1 - deviance(predicted) / null if null > 0 else float("nan")
 
 
 class PrivateLogisticRegression(_Model):
@@ -522,7 +523,11 @@ class PrivateMean(Estimator):
         table = self._encode(
             rows, declared, intercept=self.sparsity is None, constant=False, strict=bool(self.strict)
         )
-        artefact, said = _native.mean(table, asked)
+        try:
+            artefact, said = _native.mean(table, asked)
+        except ValueError as error:
+            # Others look for this word.
+            raise ValueError(f"{error} (n_samples = 1)" if rows.rows == 1 else str(error)) from None
         self._count_fit()
         self._tell(table, said)
         document = self._keep(artefact)

@@ -80,7 +80,7 @@ class LabelNoise:
     """Adds noise to a label within public bounds: Laplace noise without a delta, Gaussian noise with one.
 
     >>> noise = LabelNoise((0, 10), epsilon=1.0)
-    >>> noise.certificate.epsilon
+    >>> round(noise.certificate.epsilon, 6)
     1.0
     """
 
