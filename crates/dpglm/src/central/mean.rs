@@ -7,6 +7,10 @@
 //! 4. The mean of the rows clipped to the ball of radius C about the centre, with Gaussian noise.
 //! 5. If intervals are asked for: the clipped rows' second moments per column, with Gaussian noise.
 //!
+//! Where rows and budget are too few for a median to be told from the ends of its range (a public fact), steps 2 and 3 are left out: the
+//! ball holds the whole box, and without intervals the noisy mean is drawn towards a public point, the more the noise outweighs it
+//! (the positive part of James and Stein's estimator; a function of what was released).
+//!
 //! # Guarantee
 //! Replacement of one row, for every data set: quantiles are selections of sensitivity 1, and clipped rows move their
 //! mean by at most `2 C / n`, plus the bounded error of summation. The squares of a clipped row have l2 norm at most
@@ -31,6 +35,8 @@ use crate::privacy::{Adjacency, Certificate};
 pub struct PrivateMean {
     ranges: Vec<(f64, f64)>,
     level: Option<f64>,
+    /// Whether most means are expected at zero, not in the middle of their range.
+    about_zero: bool,
 }
 
 /// A private mean.
@@ -44,6 +50,10 @@ pub struct MeanFit {
     pub certificate: Certificate,
 }
 
+/// The largest share of the medians.
+const LOCALISING: f64 = 0.28;
+/// The fewest candidates for a median.
+const COARSEST: f64 = 65.0;
 const CENTRES: &str = "column medians";
 const SCALES: &str = "column scales";
 const RADIUS: &str = "radius";
@@ -66,7 +76,7 @@ impl PrivateMean {
                 });
             }
         }
-        Ok(Self { ranges, level: None })
+        Ok(Self { ranges, level: None, about_zero: false })
     }
 
     /// Also gives confidence intervals of this level (0.95), paid from the same budget.
@@ -75,23 +85,49 @@ impl PrivateMean {
         Ok(self)
     }
 
+    /// Expects means about zero, where nothing better is known.
+    pub(super) fn about_zero(mut self) -> Self {
+        self.about_zero = true;
+        self
+    }
+
+    /// Where a column's mean is expected before any row is seen.
+    fn towards(&self, column: usize) -> f64 {
+        let (low, high) = self.ranges[column];
+        if self.about_zero { 0.0 } else { low / 2.0 + high / 2.0 }
+    }
+
+    /// Whether private medians can be told from the ends of the ranges. Public quantities only.
+    fn localises(&self, rows: usize, privacy: Privacy) -> bool {
+        let d = self.ranges.len() as f64;
+        // Half of the rows, in units of the noise of a rank: the logarithm of how much more likely the median is than an end.
+        let gap = 0.5 * rows as f64 * privacy.mu() * (LOCALISING / d).sqrt();
+        privacy == Privacy::None || gap > (COARSEST * d).ln() + 2.0
+    }
+
     /// Every release, with its share of the budget: the more rows, the less the localisation needs.
     pub(super) fn plan(&self, rows: usize, privacy: Privacy) -> Vec<Planned> {
-        let d = self.ranges.len();
-        // Ranks known to one row in thirty, for all columns together.
-        let reach = 300.0 * (d as f64).sqrt() / (rows as f64 * privacy.mu());
-        let share = (reach * reach).clamp(0.02, 0.28);
-        let mut plan = vec![
-            Planned::selection(CENTRES, share, d as u64),
-            Planned::selection(SCALES, 0.75 * share, d as u64),
-            Planned::selection(RADIUS, 0.25 * share, 1),
-        ];
+        let mut plan =
+            if self.localises(rows, privacy) { self.localisation(rows, privacy) } else { Vec::new() };
         if self.level.is_some() {
             plan.push(Planned::gaussian(SQUARES, 0.06, 1));
         }
         let spent: f64 = plan.iter().map(|p| p.share).sum();
         plan.push(Planned::gaussian(MEAN, 1.0 - spent, 1));
         plan
+    }
+
+    /// The releases of steps 2 and 3.
+    fn localisation(&self, rows: usize, privacy: Privacy) -> Vec<Planned> {
+        let d = self.ranges.len();
+        // Ranks known to one row in thirty, for all columns together.
+        let reach = 300.0 * (d as f64).sqrt() / (rows as f64 * privacy.mu());
+        let share = (reach * reach).clamp(0.02, LOCALISING);
+        vec![
+            Planned::selection(CENTRES, share, d as u64),
+            Planned::selection(SCALES, 0.75 * share, d as u64),
+            Planned::selection(RADIUS, 0.25 * share, 1),
+        ]
     }
 
     /// Calibrates the noise for a table of this many rows, before any data is seen.
@@ -143,44 +179,15 @@ impl PrivateMean {
             ((table.entry(row, column) - middle) / half).clamp(-1.0, 1.0)
         };
 
-        // Step 2
-        let (mut centres, mut scales) = (Vec::with_capacity(d), Vec::with_capacity(d));
-        // As fine as the noise allows: the many candidates far from all rows must not outweigh the few near them.
-        let gap = 0.5 * rows as f64 / purse.noise_per_sensitivity(CENTRES).max(1e-300);
-        let places = Candidates::even(-1.0, 1.0, (gap / 2.5).exp().clamp(65.0, 16_385.0) as u64)?;
-        let sizes = Candidates::positive_geometric(2f64.powi(-24), 2.0, if gap > 20.0 { 8 } else { 1 })?;
-        for column in 0..d {
-            let values: Vec<f64> = (0..rows).map(|row| entry(row, column)).collect();
-            centres.push(purse.quantile(CENTRES, &values, places, 0.5)?);
-        }
-        for (column, &centre) in centres.iter().enumerate() {
-            let values: Vec<f64> = (0..rows).map(|row| (entry(row, column) - centre).abs()).collect();
-            scales.push(purse.quantile(SCALES, &values, sizes, 0.5)?.abs().max(2f64.powi(-24)));
-        }
-
-        // Step 3
-        let standard = |row: usize, out: &mut [f64]| {
-            for (column, z) in out.iter_mut().enumerate() {
-                *z = (entry(row, column) - centres[column]) / scales[column];
-            }
+        // Steps 2 and 3
+        let localised = purse.plans(CENTRES);
+        let (centres, scales, radius) = if localised {
+            localise(rows, d, entry, purse)?
+        } else {
+            (vec![0.0; d], vec![1.0; d], (d as f64).sqrt() * (1.0 + 1e-12))
         };
+        let standard = |row: usize, out: &mut [f64]| standardise(row, entry, &centres, &scales, out);
         let mut z = vec![0.0; d];
-        let distances: Vec<f64> = (0..rows)
-            .map(|row| {
-                standard(row, &mut z);
-                z.iter().map(|x| x * x).sum::<f64>().sqrt()
-            })
-            .collect();
-        // No row is farther than this: the ranges and the released scales bound it.
-        let farthest = 2.0 * scales.iter().map(|s| s.powi(-2)).sum::<f64>().sqrt();
-        let nearest = (d as f64).sqrt() * 2f64.powi(-6);
-        let radii = Candidates::positive_geometric(nearest, farthest.max(2.0 * nearest), 24)?;
-        // Few enough rows that clipping them costs less than the noise, and enough that the candidates beyond all rows,
-        // of which there are many, stay unlikely.
-        let rank_noise = purse.noise_per_sensitivity(RADIUS) * ((radii.count() as f64).ln() + 4.0);
-        let blurred = 2.0 * (d as f64).sqrt() * purse.noise_per_sensitivity(MEAN) + rank_noise;
-        let quantile = 1.0 - (blurred / rows as f64).min(0.25);
-        let radius = purse.quantile(RADIUS, &distances, radii, quantile)?.abs().max(nearest);
 
         // Step 4
         let mut sums = vec![0.0; d];
@@ -198,6 +205,12 @@ impl PrivateMean {
         // Recursive summation errs by at most n u times the sum of absolute values, on both sides of a pair.
         let error = 2.0 * (n + 2.0) * f64::EPSILON * radius;
         purse.vector(MEAN, &mut sums, 2.0 * radius / n + error)?;
+        let deviation = purse.noise_per_sensitivity(MEAN) * 2.0 * radius / n;
+        if !localised && self.level.is_none() {
+            let towards: Vec<f64> =
+                (0..d).map(|j| (self.towards(j) - middle_and_half[j].0) / middle_and_half[j].1).collect();
+            shrink(&mut sums, &towards, deviation);
+        }
         let means: Vec<f64> = sums
             .iter()
             .enumerate()
@@ -207,7 +220,6 @@ impl PrivateMean {
             })
             .collect();
         // Step 5
-        let deviation = purse.noise_per_sensitivity(MEAN) * 2.0 * radius / n;
         let intervals = match self.level {
             None => None,
             Some(level) => {
@@ -222,5 +234,108 @@ impl PrivateMean {
             }
         };
         Ok((means, intervals))
+    }
+}
+
+/// Steps 2 and 3: centres, scales and the radius.
+fn localise(
+    rows: usize,
+    d: usize,
+    entry: impl Fn(usize, usize) -> f64 + Copy,
+    purse: &mut Purse<'_>,
+) -> Result<(Vec<f64>, Vec<f64>, f64)> {
+    // Step 2
+    let (mut centres, mut scales) = (Vec::with_capacity(d), Vec::with_capacity(d));
+    // As fine as the noise allows: the many candidates far from all rows must not outweigh the few near them.
+    let gap = 0.5 * rows as f64 / purse.noise_per_sensitivity(CENTRES).max(1e-300);
+    let places = Candidates::even(-1.0, 1.0, (gap / 2.5).exp().clamp(COARSEST, 16_385.0) as u64)?;
+    let sizes = Candidates::positive_geometric(2f64.powi(-24), 2.0, if gap > 20.0 { 8 } else { 1 })?;
+    for column in 0..d {
+        let values: Vec<f64> = (0..rows).map(|row| entry(row, column)).collect();
+        centres.push(purse.quantile(CENTRES, &values, places, 0.5)?);
+    }
+    for (column, &centre) in centres.iter().enumerate() {
+        let values: Vec<f64> = (0..rows).map(|row| (entry(row, column) - centre).abs()).collect();
+        scales.push(purse.quantile(SCALES, &values, sizes, 0.5)?.abs().max(2f64.powi(-24)));
+    }
+
+    // Step 3
+    let standard = |row: usize, out: &mut [f64]| standardise(row, entry, &centres, &scales, out);
+    let mut z = vec![0.0; d];
+    let distances: Vec<f64> = (0..rows)
+        .map(|row| {
+            standard(row, &mut z);
+            z.iter().map(|x| x * x).sum::<f64>().sqrt()
+        })
+        .collect();
+    // No row is farther than this: the ranges and the released scales bound it.
+    let farthest = 2.0 * scales.iter().map(|s| s.powi(-2)).sum::<f64>().sqrt();
+    let nearest = (d as f64).sqrt() * 2f64.powi(-6);
+    let radii = Candidates::positive_geometric(nearest, farthest.max(2.0 * nearest), 24)?;
+    // Few enough rows that clipping them costs less than the noise, and enough that the candidates beyond all rows,
+    // of which there are many, stay unlikely.
+    let rank_noise = purse.noise_per_sensitivity(RADIUS) * ((radii.count() as f64).ln() + 4.0);
+    let blurred = 2.0 * (d as f64).sqrt() * purse.noise_per_sensitivity(MEAN) + rank_noise;
+    let quantile = 1.0 - (blurred / rows as f64).min(0.25);
+    let radius = purse.quantile(RADIUS, &distances, radii, quantile)?.abs().max(nearest);
+    Ok((centres, scales, radius))
+}
+
+/// A row about the centres, in the columns' units.
+fn standardise(
+    row: usize,
+    entry: impl Fn(usize, usize) -> f64,
+    centres: &[f64],
+    scales: &[f64],
+    out: &mut [f64],
+) {
+    for (column, z) in out.iter_mut().enumerate() {
+        *z = (entry(row, column) - centres[column]) / scales[column];
+    }
+}
+
+/// Draws a noisy vector towards a point by the share of its squared distance that the noise explains.
+fn shrink(values: &mut [f64], towards: &[f64], deviation: f64) {
+    let distance: f64 = values.iter().zip(towards).map(|(x, p)| (x - p).powi(2)).sum();
+    let noise = values.len() as f64 * deviation * deviation;
+    let kept = if distance > noise { 1.0 - noise / distance } else { 0.0 };
+    values.iter_mut().zip(towards).for_each(|(x, p)| *x = p + kept * (*x - p));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::Budget;
+
+    /// Sixty rows at epsilon 0.2 place nothing in a range of 100: the mean is then drawn to the middle, not thrown about.
+    #[test]
+    fn means_that_cannot_be_placed_are_shrunk() {
+        let truth: Vec<f64> = (0..10).map(|j| f64::from(j % 3) - 1.0).collect();
+        let x: Vec<f64> = (0..600).map(|i| truth[i % 10] + f64::from((i / 10) as u32 % 7) - 3.0).collect();
+        let table = Design::from_f64(60, 10, x).unwrap();
+        let privacy = Privacy::Budget(Budget::new(0.2, 1e-5).unwrap());
+        let model = PrivateMean::new(vec![(-50.0, 50.0); 10]).unwrap();
+        assert!(!model.localises(60, privacy) && model.localises(60_000, privacy));
+        let mut rng = RandomSource::from_os().unwrap();
+        // The noise has norm 1,000 and more: thrown about, ten clamped means would be 150 from the truth.
+        let errors = (0..20).map(|_| {
+            let fit = model.fit(&table, privacy, &mut rng).unwrap();
+            assert_eq!(fit.certificate.events().len(), 1);
+            assert!(fit.certificate.verify().is_ok());
+            fit.means.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+        });
+        assert!(errors.sum::<f64>() / 20.0 < 110.0);
+        let exact = model.fit(&table, Privacy::None, &mut rng).unwrap();
+        assert!(exact.means.iter().zip(&truth).all(|(a, b)| (a - b).abs() < 0.5), "{:?}", exact.means);
+    }
+
+    #[test]
+    fn shrinkage_keeps_what_noise_does_not_explain() {
+        let mut clear = vec![10.0, -10.0];
+        shrink(&mut clear, &[0.0, 0.0], 1.0);
+        assert!((clear[0] - 9.9).abs() < 1e-12 && (clear[1] + 9.9).abs() < 1e-12);
+        let mut noise = vec![1.0, 3.0];
+        shrink(&mut noise, &[0.5, 2.5], 1.0);
+        assert_eq!(noise, [0.5, 2.5]);
     }
 }

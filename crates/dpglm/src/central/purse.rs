@@ -235,6 +235,11 @@ impl Purse<'_> {
         self.calibration.noise_per_sensitivity(what, self.stage)
     }
 
+    /// Whether such a release is planned for this stage.
+    pub(crate) fn plans(&self, what: &str) -> bool {
+        self.calibration.plan.iter().any(|p| p.what == what && p.stage == self.stage)
+    }
+
     /// Takes `count` planned releases out of the plan and gives their noise per unit of sensitivity; `None` without
     /// privacy.
     fn take(&mut self, what: &str, kind: Kind, count: u64) -> Result<Option<f64>> {

@@ -67,7 +67,7 @@ impl SparseMean {
 
     /// The dense mean of some of the columns.
     fn dense(&self, columns: impl Iterator<Item = usize>) -> Result<PrivateMean> {
-        let model = PrivateMean::new(columns.map(|j| self.ranges[j]).collect())?;
+        let model = PrivateMean::new(columns.map(|j| self.ranges[j]).collect())?.about_zero();
         self.level.map_or(Ok(model.clone()), |level| model.intervals(level))
     }
 
