@@ -1,6 +1,7 @@
 //! The results as pages: a Markdown table of all figures, and an HTML page that reads like a paper's section on experiments.
 
 pub mod html;
+mod reasons;
 
 use crate::figure::{Kind, Promise};
 use crate::results::{FigureResult, LineResult, PointResult};
@@ -146,6 +147,9 @@ pub fn beats(figure: &FigureResult) -> String {
     .into_iter()
     .flatten()
     .collect();
+    let loses = !(equal.worse.is_empty() && stated.worse.is_empty());
+    let reason = reasons::of(&figure.key).filter(|_| loses).map(str::to_owned);
+    let sentences: Vec<String> = sentences.into_iter().chain(reason).collect();
     if sentences.is_empty() {
         return "No point has both a literal run with a finite true epsilon and a certified one.".into();
     }
