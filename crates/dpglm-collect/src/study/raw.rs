@@ -29,8 +29,9 @@ impl Family {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawStudy {
-    #[allow(dead_code, reason = "read before the rest, to name an unknown version")]
-    version: u32,
+    /// Read before the rest, to name an unknown version.
+    #[serde(rename = "version")]
+    _version: u32,
     pub name: String,
     pub purpose: String,
     pub participants: String,

@@ -164,9 +164,20 @@ fn sufficient_statistics_withstand_neighbours() {
 
 #[test]
 fn the_mean_withstands_neighbours() {
+    mean_withstands("mean", privacy());
+}
+
+/// So little budget that nothing is localised and the ball holds the whole box.
+#[test]
+fn the_mean_of_the_whole_box_withstands_neighbours() {
+    let little = Privacy::Budget(Budget::new(0.1, 1e-6).expect("valid"));
+    mean_withstands("mean of the whole box", little);
+}
+
+fn mean_withstands(name: &'static str, privacy: Privacy) {
     let model = PrivateMean::new(vec![(-1.0, 2.0); COLUMNS]).and_then(|m| m.intervals(0.95)).expect("valid");
-    let prepared = model.prepare(ROWS, privacy()).expect("valid");
-    withstands("mean", 100_000, |tables| {
+    let prepared = model.prepare(ROWS, privacy).expect("valid");
+    withstands(name, 100_000, |tables| {
         let pair = tables.neighbours(false, false, |u| u);
         let (prepared, seed) = (prepared.clone(), tables.uniform().to_bits());
         Box::new(move |side| {

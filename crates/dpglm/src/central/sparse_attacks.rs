@@ -6,6 +6,7 @@ use crate::data::Dataset;
 use crate::error::Result;
 use crate::families::Family;
 use crate::noise::RandomSource;
+use crate::tuning::TunedSparsity;
 
 /// Attacks a fit of tables with an intercept, of units or of rows, with responses in [0, 1].
 fn attack(
@@ -28,12 +29,22 @@ fn model(family: Family) -> Glm {
 
 #[test]
 fn select_refine_withstands_neighbours() {
-    for (name, units) in [("rows", false), ("units", true)] {
+    // One of three columns is chosen first; of two, all are fitted.
+    for (name, units, sparsity) in
+        [("rows, chosen", false, 1), ("units, chosen", true, 1), ("rows", false, 2), ("units", true, 2)]
+    {
         let count = if units { ROWS / 3 } else { ROWS };
-        let sparse = SelectRefine::new(model(Family::Logistic), 2).expect("valid");
+        let sparse = SelectRefine::new(model(Family::Logistic), sparsity).expect("valid");
         let prepared = sparse.prepare(COLUMNS, count, privacy()).expect("valid");
         attack(name, units, move |data, rng| prepared.fit(data, rng).map(drop));
     }
+}
+
+#[test]
+fn tuned_sparsity_withstands_neighbours() {
+    let tuned = TunedSparsity::new(model(Family::Logistic), 2).expect("valid");
+    let prepared = tuned.prepare(COLUMNS, ROWS, privacy()).expect("valid");
+    attack("tuned", false, move |data, rng| prepared.fit(data, rng).map(drop));
 }
 
 #[test]

@@ -29,8 +29,9 @@ fn budget(epsilon: f64) -> Result<Privacy> {
 /// Fits a table and gives statistics of the result; prepared once.
 type FitTable = Rc<dyn Fn(&Dataset, &mut RandomSource) -> Result<Vec<f64>>>;
 
-/// A balanced table of `columns` columns, whose last row is `last` in every column and has this response.
-fn table(columns: usize, last: f64, response: f64, responses: (f64, f64)) -> Result<Dataset> {
+/// A balanced table with a column for each entry of its last row, which has this response.
+fn table(last: &[f64], response: f64, responses: (f64, f64)) -> Result<Dataset> {
+    let columns = last.len();
     let mut x = Vec::with_capacity(columns * ROWS);
     let mut y = Vec::with_capacity(ROWS);
     for row in 0..ROWS {
@@ -38,12 +39,13 @@ fn table(columns: usize, last: f64, response: f64, responses: (f64, f64)) -> Res
         x.extend((0..columns).map(|j| if row >> (j % 3) & 1 == 0 { 1.0 } else { -1.0 }));
         y.push(if row & 8 == 0 { responses.0 } else { responses.1 });
     }
-    x[columns * (ROWS - 1)..].fill(last);
+    x[columns * (ROWS - 1)..].copy_from_slice(last);
     y[ROWS - 1] = response;
     Dataset::new(Design::from_f64(ROWS, columns, x)?, y)
 }
 
-/// The honest fit and its twins, on pairs that turn the last row's response round: a row at the edge of its box, and a huge one.
+/// The honest fit and its twins, on pairs that turn the last row's response round (a row at the edge of its box, and a huge one)
+/// and on one that turns the row round, so that the first column gains what the others lose: there one row decides the choice.
 fn case(
     name: &'static str,
     columns: usize,
@@ -52,17 +54,21 @@ fn case(
     honest: FitTable,
     weak: FitTable,
 ) -> Result<AuditCase> {
-    let pairs = |fit: &FitTable, rows: &[f64]| -> Result<Vec<Run>> {
-        rows.iter()
-            .map(|&last| -> Result<Run> {
-                let tables = [
-                    table(columns, last, responses.0, responses)?,
-                    table(columns, last, responses.1, responses)?,
-                ];
-                let fit = fit.clone();
-                Ok(Box::new(move |side, rng| fit(&tables[usize::from(side)], rng)))
-            })
-            .collect()
+    let turned = |last: f64| -> Result<[Dataset; 2]> {
+        let last = vec![last; columns];
+        Ok([table(&last, responses.0, responses)?, table(&last, responses.1, responses)?])
+    };
+    let deciding = || -> Result<[Dataset; 2]> {
+        let last =
+            |first: f64| -> Vec<f64> { (0..columns).map(|j| if j == 0 { first } else { -first }).collect() };
+        Ok([table(&last(1.0), responses.0, responses)?, table(&last(-1.0), responses.0, responses)?])
+    };
+    let pairs = |fit: &FitTable, tables: Vec<[Dataset; 2]>| -> Vec<Run> {
+        let pair = |tables: [Dataset; 2]| -> Run {
+            let fit = fit.clone();
+            Box::new(move |side, rng| fit(&tables[usize::from(side)], rng))
+        };
+        tables.into_iter().map(pair).collect()
     };
     // One statistic is the sum of the responses: what a fit must never show.
     let bare: FitTable = {
@@ -75,20 +81,26 @@ fn case(
     };
     Ok(AuditCase {
         weakened: vec![
-            Subject { name: "noise cut", claim: claim.clone(), pairs: pairs(&weak, &[1.0])? },
+            Subject {
+                name: "noise cut",
+                claim: claim.clone(),
+                pairs: pairs(&weak, vec![turned(1.0)?, deciding()?]),
+            },
             Subject {
                 name: "sum of the responses without noise",
                 claim: claim.clone(),
-                pairs: pairs(&bare, &[1.0])?,
+                pairs: pairs(&bare, vec![turned(1.0)?]),
             },
         ],
-        honest: Subject { name, claim, pairs: pairs(&honest, &[1.0, 1e9])? },
+        honest: Subject { name, claim, pairs: pairs(&honest, vec![turned(1.0)?, turned(1e9)?, deciding()?]) },
     })
 }
 
-/// Each coefficient and their sum, along which the last row pulls.
+/// Each coefficient, their sum, along which the last row pulls, and whether the first column was chosen.
 fn statistics(mut coefficients: Vec<f64>) -> Vec<f64> {
+    let chosen = coefficients[0] != 0.0;
     coefficients.push(coefficients.iter().sum());
+    coefficients.push(f64::from(u8::from(chosen)));
     coefficients
 }
 
@@ -105,9 +117,10 @@ macro_rules! coefficients_case {
     }};
 }
 
-/// The audit of a sparse model of one out of two columns.
+/// The audit of a sparse model of one out of these columns.
 fn sparse_case<M: Clone + 'static>(
     name: &'static str,
+    columns: usize,
     responses: (f64, f64),
     prepared: Prepared<M>,
     fit: impl Fn(&Prepared<M>, &Dataset, &mut RandomSource) -> Result<Vec<f64>> + Copy + 'static,
@@ -116,44 +129,46 @@ fn sparse_case<M: Clone + 'static>(
     let claim = prepared.events()?;
     let honest: FitTable = Rc::new(move |data, rng| Ok(statistics(fit(&prepared, data, rng)?)));
     let weakened: FitTable = Rc::new(move |data, rng| Ok(statistics(fit(&weak, data, rng)?)));
-    case(name, 2, responses, claim, honest, weakened)
+    case(name, columns, responses, claim, honest, weakened)
 }
 
-fn dense(fit: Result<SparseFit>) -> Result<Vec<f64>> {
-    Ok(fit?.coefficients(2))
+fn dense(fit: Result<SparseFit>, columns: usize) -> Result<Vec<f64>> {
+    Ok(fit?.coefficients(columns))
 }
 
 pub(super) fn select_refine() -> Result<AuditCase> {
-    let model = SelectRefine::new(Glm::new(Family::Logistic, (0.0, 1.0))?, 1)?;
-    let prepared = model.prepare(2, ROWS, budget(4.0)?)?;
-    sparse_case("select-refine", (0.0, 1.0), prepared, |m, data, rng| dense(m.fit(data, rng)))
+    // With intervals, the chosen column is shown whether it is clear of zero or not. One of three: of two, both would be fitted
+    // and none chosen.
+    let model = SelectRefine::new(Glm::new(Family::Logistic, (0.0, 1.0))?.intervals(0.95)?, 1)?;
+    let prepared = model.prepare(3, ROWS, budget(4.0)?)?;
+    sparse_case("select-refine", 3, (0.0, 1.0), prepared, |m, data, rng| dense(m.fit(data, rng), 3))
 }
 
 pub(super) fn noisy_iht() -> Result<AuditCase> {
     let model =
         NoisyIht::new(Glm::new(Family::Logistic, (0.0, 1.0))?, 1, 1.0, Selection::Gumbel)?.steps(2)?;
     let prepared = model.prepare(2, ROWS, budget(4.0)?)?;
-    sparse_case("noisy-iht", (0.0, 1.0), prepared, |m, data, rng| dense(m.fit(data, rng)))
+    sparse_case("noisy-iht", 2, (0.0, 1.0), prepared, |m, data, rng| dense(m.fit(data, rng), 2))
 }
 
 pub(super) fn peeling_iht() -> Result<AuditCase> {
     let model =
         NoisyIht::new(Glm::new(Family::Logistic, (0.0, 1.0))?, 1, 1.0, Selection::Peeling)?.steps(2)?;
     let prepared = model.prepare(2, ROWS, budget(4.0)?)?;
-    sparse_case("peeling-iht", (0.0, 1.0), prepared, |m, data, rng| dense(m.fit(data, rng)))
+    sparse_case("peeling-iht", 2, (0.0, 1.0), prepared, |m, data, rng| dense(m.fit(data, rng), 2))
 }
 
 /// Rows of length sqrt 2, all of which the gradient may see.
 pub(super) fn dp_iht() -> Result<AuditCase> {
     let model = DpIht::new(Glm::new(Family::Logistic, (0.0, 1.0))?, 1)?.row_norm(1.5)?.steps(2)?;
     let prepared = model.prepare(2, ROWS, budget(4.0)?)?;
-    sparse_case("dp-iht", (0.0, 1.0), prepared, |m, data, rng| dense(m.fit(data, rng)))
+    sparse_case("dp-iht", 2, (0.0, 1.0), prepared, |m, data, rng| dense(m.fit(data, rng), 2))
 }
 
 pub(super) fn sparse_multinomial() -> Result<AuditCase> {
     let model = SparseMultinomial::new(Multinomial::new(3)?, 1)?;
     let prepared = model.prepare(2, ROWS, budget(4.0)?)?;
-    sparse_case("sparse-multinomial", (1.0, 2.0), prepared, |m, data, rng| {
+    sparse_case("sparse-multinomial", 2, (1.0, 2.0), prepared, |m, data, rng| {
         let found = m.fit(data, rng)?;
         // Two classes change places, so the difference of their coefficients carries the most.
         let difference = found.fit.coefficients[0][0] - found.fit.coefficients[1][0];

@@ -17,20 +17,23 @@ const ROWS: usize = 40;
 const FITTED: usize = 38;
 const CHOOSING: usize = 39;
 
-/// A balanced table of two columns in which this row alone says something.
+/// One more than may be kept, so that columns are chosen.
+const COLUMNS: usize = 3;
+
+/// A balanced table in which this row alone says something.
 fn table(row: usize, response: f64) -> Result<Dataset> {
-    let mut x: Vec<f64> =
-        (0..2 * ROWS).map(|k| if (k / 2) >> (k % 2) & 1 == 0 { 1.0 } else { -1.0 }).collect();
-    x[2 * row..2 * row + 2].fill(1.0);
+    let sign = |k: usize| if (k / COLUMNS) >> (k % COLUMNS) & 1 == 0 { 1.0 } else { -1.0 };
+    let mut x: Vec<f64> = (0..COLUMNS * ROWS).map(sign).collect();
+    x[COLUMNS * row..COLUMNS * (row + 1)].fill(1.0);
     let mut y: Vec<f64> = (0..ROWS).map(|i| f64::from(u8::from(i & 8 == 0))).collect();
     y[row] = response;
-    Dataset::new(Design::from_f64(ROWS, 2, x)?, y)
+    Dataset::new(Design::from_f64(ROWS, COLUMNS, x)?, y)
 }
 
 fn tuned(name: &'static str, row: usize, part: usize) -> Result<AuditCase> {
     // With intervals every chosen coefficient is kept, so that all of them can be looked at.
     let model = TunedSparsity::new(Glm::new(Family::Logistic, (0.0, 1.0))?.intervals(0.95)?, 2)?;
-    let honest = Rc::new(model.prepare(2, ROWS, Privacy::Budget(Budget::new(4.0, 1e-2)?))?);
+    let honest = Rc::new(model.prepare(COLUMNS, ROWS, Privacy::Budget(Budget::new(4.0, 1e-2)?))?);
     let weak = Rc::new(honest.with_noise_share(0.05));
     let own = honest.parts()?.swap_remove(part).events;
     let claim: Vec<Event> = [honest.all_events()?, own].concat();
@@ -40,7 +43,7 @@ fn tuned(name: &'static str, row: usize, part: usize) -> Result<AuditCase> {
         Ok(vec![Box::new(move |side, rng: &mut RandomSource| {
             let data = &tables[usize::from(side)];
             let found = fit.fit(data, rng)?;
-            let mut output = found.coefficients(2);
+            let mut output = found.coefficients(COLUMNS);
             output.push(output.iter().sum());
             output.push(found.support.len() as f64);
             if bare {

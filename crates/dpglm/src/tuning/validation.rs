@@ -144,7 +144,7 @@ mod tests {
     fn scores_withstand_neighbours() {
         let mut largest = [0.0_f64; 2];
         for (k, family) in [Family::Logistic, Family::Gaussian].into_iter().enumerate() {
-            for pair in pairs(20_000, 3, (0.0, 1.0), 41) {
+            for pair in pairs(100_000, 3, (0.0, 1.0), 41) {
                 let judge = Judge { family: &family, start: Start { base: 0.3, cap: 0.2 } };
                 let candidates = [pair.point.clone(), vec![0.0; 3], vec![1e6, -1e6, f64::NAN]];
                 let scores = |data: &Dataset| {
