@@ -2,7 +2,9 @@
 //!
 //! Read speeds as ratios within one run: machines differ and are noisy.
 
-use rand_core::Rng;
+use dpglm::data::{Dataset, Design};
+use dpglm::families::Family;
+use rand_core::{Rng, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 
 /// The simulations' generator.
@@ -54,6 +56,44 @@ pub fn features(seed: u64, count: usize) -> Vec<f32> {
             ((z ^ (z >> 31)) >> 40) as f32 / 8_388_608.0 - 1.0
         })
         .collect()
+}
+
+/// Sparse logistic regression: features uniform on (-1, 1), coefficients uniform on the unit sphere of s columns. The rows, and the
+/// coefficients.
+pub fn sparse_logistic(n: usize, d: usize, s: usize, seed: u64) -> dpglm::Result<(Dataset, Vec<f64>)> {
+    let rng = &mut Generator::seed_from_u64(seed);
+    let (places, values) = (support(rng, d, s), sphere(rng, s));
+    let x = features(seed, n * d);
+    let y = x.chunks_exact(d).map(|row| {
+        let u = places.iter().zip(&values).map(|(&j, b)| f64::from(row[j]) * b).sum();
+        f64::from(u8::from(uniform(rng) < Family::Logistic.mean(u)))
+    });
+    let y = y.collect();
+    Ok((Dataset::new(Design::from_f32(n, d, x)?, y)?, spread(d, &places, &values)))
+}
+
+/// Normal rows of variance 1; s of the d means are uniform on (-10, 10), the others zero. The rows, and the means.
+pub fn sparse_normal(n: usize, d: usize, s: usize, seed: u64) -> dpglm::Result<(Design, Vec<f64>)> {
+    let rng = &mut Generator::seed_from_u64(seed);
+    let mut means = vec![0.0; d];
+    support(rng, d, s).into_iter().for_each(|j| means[j] = 20.0 * uniform(rng) - 10.0);
+    let x = (0..n * d).map(|i| means[i % d] + normal(rng)).collect();
+    Ok((Design::from_f64(n, d, x)?, means))
+}
+
+/// Values at their places among d, zero elsewhere.
+pub fn spread(d: usize, places: &[usize], values: &[f64]) -> Vec<f64> {
+    let mut all = vec![0.0; d];
+    places.iter().zip(values).for_each(|(&j, &value)| all[j] = value);
+    all
+}
+
+/// Mean and standard error.
+pub fn summary(values: &[f64]) -> (f64, f64) {
+    let m = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / m;
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (m - 1.0).max(1.0);
+    (mean, (variance / m).sqrt())
 }
 
 /// Reads all entries on every core, as fast as memory goes: their sum, in as many running sums as fill the registers.

@@ -106,7 +106,7 @@ def test_sparse(method: str | None, rng: np.random.Generator, tmp_path: Path) ->
     assert len(model.support_) <= 5 and np.count_nonzero(model.coef_) <= 5
 
 
-@pytest.mark.parametrize("extra", [{}, {"intervals": 0.9}, {"sparsity": 2}, {"method": "karwa-vadhan"}])
+@pytest.mark.parametrize("extra", [{}, {"intervals": 0.9}, {"sparsity": 2}, {"method": "karwa-vadhan"}, {"tune": "sparsity=auto:3"}])
 def test_means(extra: dict, rng: np.random.Generator, tmp_path: Path) -> None:
     X = rng.normal(0, 1, (2000, 5)) + [0, 0, 3, 0, 0]
     design, _ = save(tmp_path, X, None)
@@ -114,6 +114,20 @@ def test_means(extra: dict, rng: np.random.Generator, tmp_path: Path) -> None:
     expected = command(tmp_path, "mean", design, "--feature-bounds=-20,20", *flags, *FLAGS)
     mean = dpglm.PrivateMean(feature_bounds=(-20, 20), **extra, **BUDGET).fit(X)
     assert mean.to_json() == expected
+    plan = run("mean", "--dry-run", "--rows", 2000, "--columns", 5, "--feature-bounds=-20,20", "--format", "json", *flags, *FLAGS[:4])
+    planned = dpglm.PrivateMean(feature_bounds=(-20, 20), **extra, **BUDGET).planned(2000, 5)
+    assert json.loads(plan.stdout)["certificate"] == json.loads(planned.to_json()) and planned.epsilon <= 1.0
+
+
+def test_wrong_means_are_refused_in_the_same_words(rng: np.random.Generator, tmp_path: Path) -> None:
+    X = rng.normal(0, 1, (200, 5))
+    design, _ = save(tmp_path, X, None)
+    for wrong in [{"tune": "ridge=auto"}, {"tune": "sparsity=auto", "sparsity": 2}, {"tune": "sparsity=auto", "method": "karwa-vadhan"}]:
+        flags = [part for name, value in wrong.items() for part in (f"--{name}", value)]
+        done = run("mean", design, "--feature-bounds=-20,20", *flags, *FLAGS)
+        with pytest.raises(ValueError) as refused:
+            dpglm.PrivateMean(feature_bounds=(-20, 20), **wrong, **BUDGET).fit(X)
+        assert words(done.stderr) == str(refused.value)
 
 
 SCHEMA = """

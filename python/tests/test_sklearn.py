@@ -30,18 +30,21 @@ CLASSIFIER = dpglm.PrivateLogisticRegression(epsilon=INFINITE, delta=None, featu
 RESPONSES = "a missing or infinite response follows the public rule: an error would depend on one private row"
 CONTINUOUS = "whether a response is a declared label depends on private cells: one that is not counts as missing, without an error"
 
+OBJECTS = "a cell that is neither number nor text counts as missing: an error would depend on one private cell"
+
 EXPECTED: dict[str, dict[str, str]] = {
-    "PrivateLinearRegression": {"check_supervised_y_no_nan": RESPONSES},
-    "PrivatePoissonRegressor": {"check_supervised_y_no_nan": RESPONSES},
-    "PrivateMean": {},
+    "PrivateLinearRegression": {"check_supervised_y_no_nan": RESPONSES, "check_dtype_object": OBJECTS},
+    "PrivatePoissonRegressor": {"check_supervised_y_no_nan": RESPONSES, "check_dtype_object": OBJECTS},
+    "PrivateMean": {"check_dtype_object": OBJECTS},
     "PrivateLogisticRegression": {
+        "check_dtype_object": OBJECTS,
         "check_supervised_y_no_nan": RESPONSES,
         "check_classifiers_regression_target": CONTINUOUS,
         "check_classifiers_classes": LABELS,
         "check_classifiers_train": LABELS,
     },
     # With the checks' own labels declared, only these are left.
-    "Declaring": {"check_classifiers_regression_target": CONTINUOUS},
+    "Declaring": {"check_classifiers_regression_target": CONTINUOUS, "check_dtype_object": OBJECTS},
 }
 
 

@@ -8,7 +8,7 @@ use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
-use dpglm_benchmarks::{Generator, normal, sphere, squared_distance, uniform};
+use dpglm_benchmarks::{Generator, normal, sphere, squared_distance, summary, uniform};
 use rand_core::SeedableRng;
 
 /// The exact optimum by Newton's method.
@@ -112,14 +112,8 @@ fn main() {
             continue;
         }
         let results: Vec<(f64, f64)> = (0..seeds).map(|seed| run(n, d, seed)).collect();
-        let m = seeds as f64;
-        let (a, b) =
-            (results.iter().map(|r| r.0).sum::<f64>() / m, results.iter().map(|r| r.1).sum::<f64>() / m);
-        let excess = b - a;
-        let variance = results.iter().map(|r| (r.1 - r.0 - excess).powi(2)).sum::<f64>() / (m - 1.0).max(1.0);
-        println!(
-            "{name:12} {n:8} {d:4}  {a:11.5} {b:10.5} {excess:10.5}  {:.5}  {goal}",
-            (variance / m).sqrt()
-        );
+        let of = |pick: fn(&(f64, f64)) -> f64| summary(&results.iter().map(pick).collect::<Vec<_>>());
+        let ((plain, _), (private, _), (excess, error)) = (of(|r| r.0), of(|r| r.1), of(|r| r.1 - r.0));
+        println!("{name:12} {n:8} {d:4}  {plain:11.5} {private:10.5} {excess:10.5}  {error:.5}  {goal}");
     }
 }

@@ -1,6 +1,6 @@
 //! Attacks on every certified method, on fits without noise, and on a broken promise: what do lower bounds on epsilon say?
 //!
-//! `audits plain | literal | certified [SEEDS] | one-run [SEEDS]`; everything without an argument.
+//! `audits plain | literal | certified [SEEDS] | one-run [SEEDS] [CANARIES]`; everything without an argument.
 
 use dpglm::Result;
 use dpglm::audit::{DataModel, Estimand, Estimator, Findings, Ground, Inspection, PublicBox, Table};
@@ -34,7 +34,8 @@ fn main() -> Result<()> {
         literal()?;
     }
     if asked("one-run") {
-        one_run(if wanted.is_none() { 5 } else { seeds })?;
+        let canaries = arguments.get(2).and_then(|n| n.parse().ok()).unwrap_or(4_000);
+        one_run(if wanted.is_none() { 5 } else { seeds }, canaries)?;
     }
     if asked("certified") {
         certified(seeds)?;
@@ -124,9 +125,10 @@ fn literal() -> Result<()> {
     Ok(())
 }
 
-/// A certified logistic fit of 1,000 columns: 6,000 rows that say nothing on balance, and 4,000 canaries whose responses are coins.
-fn one_run(seeds: u64) -> Result<()> {
-    let (n, d, m, claim) = (10_000, 1_000, 4_000, (4.0, 1e-5));
+/// A certified logistic fit of 1,000 columns and 10,000 rows: canaries whose responses are coins, and rows that say nothing on
+/// balance.
+fn one_run(seeds: u64, m: usize) -> Result<()> {
+    let (n, d, claim) = (10_000, 1_000, (4.0, 1e-5));
     println!(
         "\nOne run, logistic, n = {n}, d = {d}, {m} nearly orthogonal canaries (replace one row), claimed epsilon 4"
     );

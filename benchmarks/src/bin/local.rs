@@ -9,7 +9,7 @@ use dpglm::families::Family;
 use dpglm::local::one_shot::OneShotOutcome;
 use dpglm::local::{Imitation, Kind, LocalIht, OneShotGlm, Randomizer};
 use dpglm::noise::RandomSource;
-use dpglm_benchmarks::{Generator, uniform};
+use dpglm_benchmarks::{Generator, summary, uniform};
 use rand_core::{Rng, SeedableRng};
 use std::time::Instant;
 
@@ -106,13 +106,6 @@ fn one_shot(seed: u64, epsilons: &[f64]) -> Vec<f64> {
     out
 }
 
-fn mean_and_error(values: &[f64]) -> (f64, f64) {
-    let m = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / m;
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (m - 1.0).max(1.0);
-    (mean, (variance / m).sqrt())
-}
-
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|a| a.parse::<u64>().ok());
     let sparse_runs = arguments.next().flatten().unwrap_or(20).max(1);
@@ -153,7 +146,7 @@ fn main() {
     );
     for (n, goal) in [(10_000, ".45"), (40_000, ".10"), (160_000, ".06")] {
         let runs: Vec<[f64; 4]> = (0..sparse_runs).map(|seed| sparse(n, seed, seed == 0)).collect();
-        let column = |j: usize| mean_and_error(&runs.iter().map(|r| r[j]).collect::<Vec<_>>());
+        let column = |j: usize| summary(&runs.iter().map(|r| r[j]).collect::<Vec<_>>());
         let ((a, sa), (b, _), (c, sc)) = (column(0), column(1), column(2));
         let first = runs.first().map_or((0.0, 0.0), |r| (r[0], r[3]));
         println!(

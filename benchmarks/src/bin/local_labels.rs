@@ -10,7 +10,7 @@ use dpglm::families::Family;
 use dpglm::local::{LabelIht, LabelLasso, LabelNoise, ThresholdBit, ThresholdIht};
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
-use dpglm_benchmarks::{Generator, squared_distance, uniform};
+use dpglm_benchmarks::{Generator, squared_distance, summary, uniform};
 use rand_core::{Rng, SeedableRng};
 
 const LABELS: (f64, f64) = (-4.0, 4.0);
@@ -175,11 +175,8 @@ fn main() -> Result<()> {
             }
         }
         for ((what, _), errors) in methods.iter().zip(&errors) {
-            let count = errors.len() as f64;
-            let mean = errors.iter().sum::<f64>() / count;
-            let variance =
-                errors.iter().map(|e| (e - mean) * (e - mean)).sum::<f64>() / (count - 1.0).max(1.0);
-            println!("{what:42} {mean:.3} ({:.3})", (variance / count).sqrt());
+            let (mean, error) = summary(errors);
+            println!("{what:42} {mean:.3} ({error:.3})");
         }
     }
     Ok(())

@@ -8,7 +8,9 @@ use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
-use dpglm_benchmarks::{Generator, features, normal, sphere, squared_distance, support, uniform};
+use dpglm_benchmarks::{
+    Generator, features, normal, sparse_logistic, sparse_normal, spread, squared_distance, summary, support,
+};
 use rand_core::SeedableRng;
 
 /// Steps of non-private iterative hard thresholding: the support stands after a few, and Newton's method ends it.
@@ -18,19 +20,7 @@ const STEPS: u64 = 15;
 /// given `asked` of them.
 fn logistic(n: usize, s: usize, asked: usize, seed: u64) -> Errors {
     let d = 10_000;
-    let rng = &mut Generator::seed_from_u64(seed);
-    let (places, values) = (support(rng, d, s), sphere(rng, s));
-    let x = features(seed, n * d);
-    let y: Vec<f64> = x
-        .chunks_exact(d)
-        .map(|row| {
-            let u = places.iter().zip(&values).map(|(&j, b)| f64::from(row[j]) * b).sum();
-            f64::from(u8::from(uniform(rng) < Family::Logistic.mean(u)))
-        })
-        .collect();
-    let mut beta = vec![0.0; d];
-    places.iter().zip(&values).for_each(|(&j, &b)| beta[j] = b);
-    let data = Dataset::new(Design::from_f32(n, d, x).expect("shape"), y).expect("shape");
+    let (data, beta) = sparse_logistic(n, d, s, seed).expect("shape");
     let budget = Budget::new(0.5, 0.5 / n as f64).expect("valid");
     let fit = Glm::new(Family::Logistic, (0.0, 1.0))
         .and_then(|glm| SelectRefine::new(glm, asked))
@@ -70,25 +60,17 @@ fn linear(epsilon: f64, asked: usize, seed: u64) -> Errors {
 /// l2 errors of a sparse mean of normal rows, and of the plain mean of the columns that are largest without noise.
 fn mean(asked: usize, seed: u64) -> Errors {
     let (n, d, s) = (2_000, 2_000, 20);
-    let rng = &mut Generator::seed_from_u64(seed);
-    let mut mu = vec![0.0; d];
-    support(rng, d, s).into_iter().for_each(|j| mu[j] = 20.0 * uniform(rng) - 10.0);
-    let x: Vec<f64> = (0..n * d).map(|i| mu[i % d] + normal(rng)).collect();
+    let (table, mu) = sparse_normal(n, d, s, seed).expect("shape");
     let mut plain = vec![0.0; d];
-    x.chunks_exact(d).for_each(|row| plain.iter_mut().zip(row).for_each(|(p, x)| *p += x / n as f64));
+    (0..n).for_each(|i| plain.iter_mut().zip(table.row(i)).for_each(|(p, x)| *p += x / n as f64));
     let mut order: Vec<usize> = (0..d).collect();
     order.sort_by(|&i, &j| plain[j].abs().total_cmp(&plain[i].abs()));
     order[asked..].iter().for_each(|&j| plain[j] = 0.0);
     let budget = Budget::new(0.5, 10.0 / (n as f64).powf(1.1)).expect("valid");
     let fit = SparseMean::new(vec![(-50.0, 50.0); d], asked)
-        .and_then(|m| {
-            let design = Design::from_f64(n, d, x)?;
-            m.fit(&design, Privacy::Budget(budget), &mut RandomSource::insecure_seeded(seed))
-        })
+        .and_then(|m| m.fit(&table, Privacy::Budget(budget), &mut RandomSource::insecure_seeded(seed)))
         .expect("fit");
-    let mut found = vec![0.0; d];
-    fit.support.iter().zip(&fit.fit.means).for_each(|(&j, &m)| found[j] = m);
-    [found, plain].map(|b| squared_distance(&b, &mu).sqrt())
+    [spread(d, &fit.support, &fit.fit.means), plain].map(|b| squared_distance(&b, &mu).sqrt())
 }
 
 /// Of the private estimate, and of one without privacy.
@@ -121,9 +103,8 @@ fn main() {
     println!("setting                         error   (s.e.)   goal   non-private");
     for (name, run, goal) in settings.iter().filter(|(name, ..)| name.contains(&filter)) {
         let errors: Vec<Errors> = (0..seeds).map(run).collect();
-        let m = seeds as f64;
-        let mean = |which: usize| errors.iter().map(|e| e[which]).sum::<f64>() / m;
-        let variance = errors.iter().map(|e| (e[0] - mean(0)).powi(2)).sum::<f64>() / (m - 1.0).max(1.0);
-        println!("{name:28} {:10.4}  {:.4}   {goal:5}  {:.5}", mean(0), (variance / m).sqrt(), mean(1));
+        let of = |which: usize| summary(&errors.iter().map(|e| e[which]).collect::<Vec<_>>());
+        let ((mean, error), (plain, _)) = (of(0), of(1));
+        println!("{name:28} {mean:10.4}  {error:.4}   {goal:5}  {plain:.5}");
     }
 }

@@ -11,7 +11,7 @@ use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
-use dpglm_benchmarks::{Generator, features, normal, sphere, squared_distance, support, uniform};
+use dpglm_benchmarks::{Generator, normal, sparse_logistic, squared_distance, summary, uniform};
 use rand_core::SeedableRng;
 
 const ROWS: usize = 800;
@@ -96,17 +96,7 @@ fn logistic(seeds: u64, filter: &str) {
     let methods: Vec<&Method> = LOGISTIC.iter().filter(|(name, _)| name.contains(filter)).collect();
     let mut errors = vec![Vec::new(); methods.len()];
     for seed in 0..seeds {
-        let rng = &mut Generator::seed_from_u64(seed);
-        let (places, values) = (support(rng, d, SPARSITY), sphere(rng, SPARSITY));
-        let mut truth = vec![0.0; d];
-        places.iter().zip(&values).for_each(|(&j, &b)| truth[j] = b);
-        let x = features(seed, n * d);
-        let respond = |row: &[f32]| {
-            let u = places.iter().map(|&j| f64::from(row[j]) * truth[j]).sum();
-            f64::from(u8::from(uniform(rng) < Family::Logistic.mean(u)))
-        };
-        let y = x.chunks_exact(d).map(respond).collect();
-        let data = Dataset::new(Design::from_f32(n, d, x).expect("shape"), y).expect("shape");
+        let (data, truth) = sparse_logistic(n, d, SPARSITY, seed).expect("shape");
         for ((_, fit), errors) in methods.iter().zip(&mut errors) {
             let estimate =
                 fit(&data, &truth, privacy, &mut RandomSource::insecure_seeded(seed)).expect("fit");
@@ -117,14 +107,6 @@ fn logistic(seeds: u64, filter: &str) {
         let (mean, error) = summary(errors);
         println!("{name:32} {mean:8.4} ({error:.4})");
     }
-}
-
-/// Mean and standard error.
-fn summary(errors: &[f64]) -> (f64, f64) {
-    let m = errors.len() as f64;
-    let mean = errors.iter().sum::<f64>() / m;
-    let variance = errors.iter().map(|e| (e - mean).powi(2)).sum::<f64>() / (m - 1.0).max(1.0);
-    (mean, (variance / m).sqrt())
 }
 
 /// l2 errors of the Karwa-Vadhan mean beside the plain one: normal columns of variance 1 with means in +-10, declared in +-1000.

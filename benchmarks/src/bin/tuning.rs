@@ -4,13 +4,11 @@
 //! number of columns, by default four times the truth; both runs of a seed see the same table.
 
 use dpglm::central::{Glm, Privacy, SelectRefine, SparseMean};
-use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
 use dpglm::tuning::{TunedSparseMean, TunedSparsity};
-use dpglm_benchmarks::{Generator, features, normal, sphere, squared_distance, support, uniform};
-use rand_core::SeedableRng;
+use dpglm_benchmarks::{sparse_logistic, sparse_normal, spread, squared_distance, summary};
 
 /// Squared error told s, squared error not told, columns kept.
 type Outcome = (f64, f64, usize);
@@ -20,19 +18,7 @@ type Setting<'a> = (&'static str, Box<dyn Fn(u64) -> Outcome + 'a>);
 
 /// Sparse logistic regression: 10,000 columns uniform on (-1, 1), coefficients on the unit sphere of s columns.
 fn logistic(n: usize, d: usize, s: usize, largest: usize, seed: u64) -> Outcome {
-    let rng = &mut Generator::seed_from_u64(seed);
-    let (places, values) = (support(rng, d, s), sphere(rng, s));
-    let x = features(seed, n * d);
-    let y: Vec<f64> = x
-        .chunks_exact(d)
-        .map(|row| {
-            let u = places.iter().zip(&values).map(|(&j, b)| f64::from(row[j]) * b).sum();
-            f64::from(u8::from(uniform(rng) < Family::Logistic.mean(u)))
-        })
-        .collect();
-    let mut beta = vec![0.0; d];
-    places.iter().zip(&values).for_each(|(&j, &b)| beta[j] = b);
-    let data = Dataset::new(Design::from_f32(n, d, x).expect("shape"), y).expect("shape");
+    let (data, beta) = sparse_logistic(n, d, s, seed).expect("shape");
     let privacy = Privacy::Budget(Budget::new(0.5, 0.5 / n as f64).expect("valid"));
     let glm = || Glm::new(Family::Logistic, (0.0, 1.0)).expect("valid");
     let told = SelectRefine::new(glm(), s)
@@ -48,25 +34,17 @@ fn logistic(n: usize, d: usize, s: usize, largest: usize, seed: u64) -> Outcome 
 /// The sparse mean of C21 §5.2: normal rows, d = n, 20 means uniform on (-10, 10).
 fn mean(n: usize, largest: usize, seed: u64) -> Outcome {
     let (d, s) = (n, 20);
-    let rng = &mut Generator::seed_from_u64(seed);
-    let mut mu = vec![0.0; d];
-    support(rng, d, s).into_iter().for_each(|j| mu[j] = 20.0 * uniform(rng) - 10.0);
-    let x: Vec<f64> = (0..n * d).map(|i| mu[i % d] + normal(rng)).collect();
-    let table = Design::from_f64(n, d, x).expect("shape");
+    let (table, mu) = sparse_normal(n, d, s, seed).expect("shape");
     let privacy = Privacy::Budget(Budget::new(0.5, 10.0 / (n as f64).powf(1.1)).expect("valid"));
     let ranges = vec![(-50.0, 50.0); d];
-    let spread = |support: &[usize], means: &[f64]| {
-        let mut found = vec![0.0; d];
-        support.iter().zip(means).for_each(|(&j, &m)| found[j] = m);
-        squared_distance(&found, &mu)
-    };
     let told = SparseMean::new(ranges.clone(), s)
         .and_then(|m| m.fit(&table, privacy, &mut RandomSource::insecure_seeded(seed)))
         .expect("fit");
     let tuned = TunedSparseMean::new(ranges, largest)
         .and_then(|m| m.fit(&table, privacy, &mut RandomSource::insecure_seeded(seed)))
         .expect("fit");
-    (spread(&told.support, &told.fit.means), spread(&tuned.support, &tuned.fit.means), tuned.support.len())
+    let error = |support: &[usize], means: &[f64]| squared_distance(&spread(d, support, means), &mu);
+    (error(&told.support, &told.fit.means), error(&tuned.support, &tuned.fit.means), tuned.support.len())
 }
 
 fn main() {
@@ -85,12 +63,7 @@ fn main() {
     println!("setting                         told s (s.e.)      tuned (s.e.)      ratio   of l2   kept");
     for (name, run) in settings.iter().filter(|(name, _)| name.contains(&filter)) {
         let outcomes: Vec<Outcome> = (0..seeds).map(run).collect();
-        let m = seeds as f64;
-        let summary = |pick: fn(&Outcome) -> f64| {
-            let mean = outcomes.iter().map(pick).sum::<f64>() / m;
-            let square = outcomes.iter().map(|o| (pick(o) - mean).powi(2)).sum::<f64>();
-            (mean, (square / (m - 1.0).max(1.0) / m).sqrt())
-        };
+        let summary = |pick: fn(&Outcome) -> f64| summary(&outcomes.iter().map(pick).collect::<Vec<_>>());
         let (told, tuned, kept) = (summary(|o| o.0), summary(|o| o.1), summary(|o| o.2 as f64));
         let l2 = (summary(|o| o.0.sqrt()).0, summary(|o| o.1.sqrt()).0);
         println!(

@@ -2,23 +2,15 @@
 
 use crate::failure::Failure;
 use crate::{Format, render};
-use dpglm::central::Privacy;
-use dpglm::privacy::{Adjacency, Event, Part};
-use dpglm_io::assembly::planned::{self, PlanDocument};
+use dpglm::privacy::Certificate;
+use dpglm_io::assembly::planned::PlanDocument;
 
-/// The planned events, with sensitivities in units of their own, and the promise they would carry, which may rest on an
-/// assumption.
-pub fn show(
-    events: Vec<Event>,
-    parts: Vec<Part>,
-    adjacency: Adjacency,
-    assumption: Option<&str>,
-    privacy: Privacy,
-    format: Format,
-) -> Result<String, Failure> {
-    let certificate = planned::certificate(events, parts, adjacency, assumption, privacy)?;
+pub use dpglm_io::assembly::planned::certificate;
+
+/// The planned events, with sensitivities in units of their own, and the promise they would carry.
+pub fn show(certificate: &Certificate, format: Format) -> Result<String, Failure> {
     if format == Format::Json {
-        return render::json(&PlanDocument::new(&certificate));
+        return render::json(&PlanDocument::new(certificate));
     }
     let releases = match certificate.events() {
         [] => String::new(),

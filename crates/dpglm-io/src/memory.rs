@@ -1,7 +1,7 @@
 //! Tables that are already in memory: the same rules as for files, and the same encoded table.
 //!
 //! Numbers are read where they stand, in either order of storage, and written once, scaled, into the design. A column
-//! of text comes as codes and the spellings they stand for, as data frames keep categories.
+//! of text, or of cells of several kinds, comes as codes and what they stand for, as data frames keep categories.
 
 use std::path::Path;
 
@@ -59,13 +59,26 @@ pub enum Cells<'a> {
     I64(&'a [i64]),
     /// Truth values.
     Truth(&'a [bool]),
-    /// Codes, each the place of its spelling; a code that is no place is a missing cell.
+    /// Codes, each the place of what it means; a code that is no place is a missing cell.
     Coded {
         /// One code a row.
         codes: &'a [i64],
         /// What the codes stand for.
-        spellings: &'a [String],
+        meanings: &'a [Meaning],
     },
+}
+
+/// What a code stands for. Cells of one column may be of several kinds, each read by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Meaning {
+    /// A truth value.
+    Truth(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Number(f64),
+    /// Text.
+    Text(String),
 }
 
 impl Numbers<'_> {
@@ -109,10 +122,13 @@ impl Cells<'_> {
             Self::F32(cells) => Cell::Number(f64::from(cells[row])),
             Self::I64(cells) => Cell::Integer(cells[row]),
             Self::Truth(cells) => Cell::Truth(cells[row]),
-            Self::Coded { codes, spellings } => {
+            Self::Coded { codes, meanings } => {
                 let place = usize::try_from(codes[row]).ok();
-                match place.and_then(|place| spellings.get(place)) {
-                    Some(spelling) => Cell::Text(spelling.trim().as_bytes()),
+                match place.and_then(|place| meanings.get(place)) {
+                    Some(Meaning::Truth(truth)) => Cell::Truth(*truth),
+                    Some(Meaning::Integer(integer)) => Cell::Integer(*integer),
+                    Some(Meaning::Number(number)) => Cell::Number(*number),
+                    Some(Meaning::Text(text)) => Cell::Text(text.trim().as_bytes()),
                     None => Cell::Missing,
                 }
             }

@@ -17,7 +17,7 @@ pub mod figure_4b;
 pub mod linear;
 pub mod means;
 
-use crate::figure::{Axes, CERTIFIED, LITERAL, NON_PRIVATE, Point, Scale};
+use crate::figure::{Axes, CERTIFIED, LITERAL, Measure, NON_PRIVATE, Point, Scale};
 use crate::page::short;
 use crate::results::FigureResult;
 use crate::verdict::{Verdict, falling};
@@ -40,7 +40,7 @@ pub const AXES: Axes = Axes {
     y: "l2 error",
     x_scale: Scale::Logarithmic,
     y_scale: Scale::Logarithmic,
-    logarithms: false,
+    measure: Measure::Error,
 };
 
 /// Points at sample sizes, with the columns that each has.
@@ -59,8 +59,8 @@ pub const SMALL: [usize; 5] = [100, 200, 500, 1_000, 2_000];
 /// The sample sizes of the high-dimensional figures of section 5.3.
 pub const MIDDLE: [usize; 3] = [2_000, 3_000, 4_000];
 
-/// The claim "lines A and B have comparable errors": within a factor of two at the last point, and falling with n. `pairs` are
-/// (literal A, literal B) and (certified A, certified B).
+/// The claim "lines A and B have comparable errors": within a factor of two at the last point, and falling with n; a line that
+/// promises an epsilon must have a finite one. `literal` and `certified` are the pairs (A, B).
 pub fn comparable(
     result: &FigureResult,
     literal: (&str, &str),
@@ -70,7 +70,12 @@ pub fn comparable(
     let last = |line: &str| result.along(line).last().map_or(f64::NAN, |v| v.0);
     let seen = |(a, b): (&str, &str)| {
         let ratio = last(a) / last(b);
-        (0.5..=2.0).contains(&ratio) && falling(&result.along(a)) && falling(&result.along(b))
+        let broken = |line: &str| {
+            let promise = result.points.last().and_then(|p| p.line(line)?.promise.as_ref());
+            promise.is_some_and(|p| p.truly.is_none())
+        };
+        (0.5..=2.0).contains(&ratio)
+            && [a, b].iter().all(|line| falling(&result.along(line)) && !broken(line))
     };
     Verdict::of(
         seen(literal),

@@ -54,8 +54,20 @@ pub struct Axes {
     pub x_scale: Scale,
     /// How y is drawn.
     pub y_scale: Scale,
-    /// The values are natural logarithms: ratios are those of what they are logarithms of.
-    pub logarithms: bool,
+    /// What the values are.
+    pub measure: Measure,
+}
+
+/// What a figure's values are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Errors: smaller is better.
+    Error,
+    /// Natural logarithms of errors: ratios are those of the errors.
+    LogError,
+    /// Areas under an attack's curve: no errors, but bounded by what is promised.
+    Area,
 }
 
 /// How an axis is drawn.

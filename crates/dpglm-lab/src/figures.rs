@@ -43,7 +43,9 @@ pub fn all() -> Vec<Figure> {
         attacks::means::figure(),
         attacks::sparse_means::figure(),
         attacks::linear::figure(),
+        attacks::sparse_linear::figure(),
         attacks::logistic::figure(),
+        attacks::sparse_logistic::figure(),
     ]
 }
 

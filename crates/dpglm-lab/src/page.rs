@@ -3,7 +3,7 @@
 pub mod html;
 mod reasons;
 
-use crate::figure::{Kind, Promise};
+use crate::figure::{Kind, Measure, Promise};
 use crate::results::{FigureResult, LineResult, PointResult};
 use std::fmt::Write;
 
@@ -92,7 +92,7 @@ fn anchor(figure: &FigureResult) -> String {
 pub fn ratio(figure: &FigureResult, point: &PointResult) -> String {
     let mean = |kind| point.kind(kind).and_then(|l| l.mean);
     match (mean(Kind::Certified), mean(Kind::NonPrivate)) {
-        (Some(a), Some(b)) => short(figure.ratio(a, b)),
+        (Some(a), Some(b)) => figure.ratio(a, b).map_or_else(|| "-".into(), short),
         _ => "-".into(),
     }
 }
@@ -123,6 +123,9 @@ impl Tally<'_> {
 /// Where the certified method beats the literal one: at equal true epsilon where that was run or where the literal run has the
 /// epsilon it states, at the stated one elsewhere, and there the literal run's true epsilon is another.
 pub fn beats(figure: &FigureResult) -> String {
+    if figure.measure == Measure::Area {
+        return "An area is no error: of a private estimate nothing more is asked than an area within its promise.".into();
+    }
     let (mut equal, mut stated) = (Tally::default(), Tally::default());
     for point in &figure.points {
         let Some(literal) = point.kind(Kind::Literal) else { continue };

@@ -1,7 +1,7 @@
 //! What a figure's repetitions come to: means and standard errors, kept with everything that made them.
 
 use crate::Result;
-use crate::figure::{Axes, Figure, Kind, Promise, Scale};
+use crate::figure::{Axes, Figure, Kind, Measure, Promise, Scale};
 use crate::runner::Extent;
 use crate::task::{Record, VERSION};
 use crate::verdict::{Outcome, Verdict};
@@ -32,8 +32,8 @@ pub struct FigureResult {
     pub x_scale: Scale,
     /// How y is drawn.
     pub y_scale: Scale,
-    /// Whether the values are natural logarithms.
-    pub logarithms: bool,
+    /// What the values are.
+    pub measure: Measure,
     /// The point whose numbers stand in the table of all figures.
     pub headline: String,
     /// Does the claim hold?
@@ -102,7 +102,7 @@ impl PointResult {
 impl FigureResult {
     /// From a figure's records.
     pub fn of(figure: &Figure, extent: Extent, records: &[Record]) -> Result<Self> {
-        let Axes { x, y, x_scale, y_scale, logarithms } = figure.axes;
+        let Axes { x, y, x_scale, y_scale, measure } = figure.axes;
         let mut points = Vec::new();
         for point in extent.points(figure) {
             let promises = (figure.promises)(&point)?;
@@ -149,7 +149,7 @@ impl FigureResult {
             y: y.into(),
             x_scale,
             y_scale,
-            logarithms,
+            measure,
             headline: figure.headline.into(),
             verdict: Verdict { outcome: Outcome::DoesNotHold, because: String::new() },
             points,
@@ -173,9 +173,13 @@ impl FigureResult {
         self.point(&self.headline).or(self.points.last())
     }
 
-    /// The ratio of two values, of what they are logarithms of if they are.
-    pub fn ratio(&self, a: f64, b: f64) -> f64 {
-        if self.logarithms { (a - b).exp() } else { a / b }
+    /// The ratio of two errors; none for what is no error.
+    pub fn ratio(&self, a: f64, b: f64) -> Option<f64> {
+        match self.measure {
+            Measure::Error => Some(a / b),
+            Measure::LogError => Some((a - b).exp()),
+            Measure::Area => None,
+        }
     }
 
     /// How many repetitions the fullest point has.

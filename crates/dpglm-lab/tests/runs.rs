@@ -1,6 +1,6 @@
 //! A run can be stopped and taken up again, and gives the same numbers however it is cut.
 
-use dpglm_lab::figure::{Axes, Figure, Kind, Line, Point, Promise, Repetitions, Scale};
+use dpglm_lab::figure::{Axes, Figure, Kind, Line, Measure, Point, Promise, Repetitions, Scale};
 use dpglm_lab::results::FigureResult;
 use dpglm_lab::runner::{self, Extent, Machine};
 use dpglm_lab::verdict::Verdict;
@@ -16,7 +16,13 @@ fn figure() -> Figure {
         claim: "Noise is noise.",
         choices: &["none"],
         data: "simulated",
-        axes: Axes { x: "n", y: "value", x_scale: Scale::Linear, y_scale: Scale::Linear, logarithms: false },
+        axes: Axes {
+            x: "n",
+            y: "value",
+            x_scale: Scale::Linear,
+            y_scale: Scale::Linear,
+            measure: Measure::Error,
+        },
         lines: &LINES,
         repetitions: Repetitions { quick: 3, full: 5 },
         points: || vec![Point::new("n = 1", 1.0, &[("n", 1.0)]), Point::new("n = 2", 2.0, &[]).full_only()],

@@ -155,6 +155,11 @@ pub fn audit_mean(
             MeanMethod::KarwaVadhan => MeanToAudit::KarwaVadhan,
         };
         let sparsity = asked.sparsity();
+        if asked.tunes() {
+            return Err(Failure::Usage(
+                "an audit attacks means of a given --sparsity: leave out --tune".into(),
+            ));
+        }
         // As means are taken: columns that are not centred keep their zero.
         let rows = how.rows(table, bounds, sparsity.is_none(), sparsity)?;
         Ok((attack, method, sparsity, rows, asked.source()?))

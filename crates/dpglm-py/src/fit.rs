@@ -8,7 +8,8 @@ use dpglm::noise::RandomSource;
 use dpglm::privacy::Adjacency;
 use dpglm_io::assembly::means::{MeanMethod, Means};
 use dpglm_io::assembly::model::{Facts, Method, Model, PublicFeatures, Wishes};
-use dpglm_io::assembly::{Failure, Known, budget, fit as assembly, planned, render, tune};
+use dpglm_io::assembly::tune::{self, Tune};
+use dpglm_io::assembly::{Failure, Known, budget, fit as assembly, planned, render};
 use dpglm_io::{Domain, EncodedColumn, Scaling, Wide};
 use pyo3::prelude::*;
 use std::path::Path;
@@ -43,6 +44,7 @@ pub struct AskedMeans {
     insecure_seed: Option<u64>,
     method: Option<String>,
     intervals: Option<f64>,
+    tune: Option<String>,
     sparsity: Option<usize>,
     deviations: Option<(f64, f64)>,
     /// The bounds of all features, where they are the same.
@@ -74,6 +76,10 @@ fn source(seed: Option<u64>) -> Result<RandomSource, Failure> {
         Some(seed) => RandomSource::insecure_seeded(seed),
         None => RandomSource::from_os()?,
     })
+}
+
+fn tuned(text: Option<&str>) -> Result<Tune, Failure> {
+    Ok(text.map(tune::parse).transpose().map_err(Failure::Usage)?.unwrap_or_default())
 }
 
 impl Asked {
@@ -113,13 +119,7 @@ impl Asked {
             ridge: self.ridge,
             radius: self.radius,
             level: self.intervals,
-            tune: self
-                .tune
-                .as_deref()
-                .map(tune::parse)
-                .transpose()
-                .map_err(Failure::Usage)?
-                .unwrap_or_default(),
+            tune: tuned(self.tune.as_deref())?,
             sparsity: self.sparsity,
             row_norm: self.row_norm,
             l1_radius: self.l1_radius,
@@ -198,6 +198,10 @@ impl AskedMeans {
         self.sparsity
     }
 
+    pub fn tunes(&self) -> bool {
+        self.tune.is_some()
+    }
+
     pub fn source(&self) -> Result<RandomSource, Failure> {
         source(self.insecure_seed)
     }
@@ -211,7 +215,7 @@ impl AskedMeans {
             method: self.method()?,
             level: self.intervals,
             sparsity: self.sparsity,
-            largest: None,
+            largest: Means::largest(&tuned(self.tune.as_deref())?)?,
             deviations: self.deviations,
         };
         means.validate()?;
@@ -257,8 +261,7 @@ pub fn planned_mean(asked: AskedMeans, features: &str, rows: usize) -> PyResult<
         let scaling = Scaling { lower: -1.0, ..Scaling::INDICATOR };
         let column = |j: usize| EncodedColumn { name: format!("x{j}"), scaling, category: None };
         let columns: Vec<EncodedColumn> = (0..count).map(column).collect();
-        let events = means.estimator(&columns)?.events(count, rows, privacy)?;
-        Ok(planned::certificate(events, Vec::new(), Adjacency::ReplaceRow, None, privacy)?.to_json())
+        Ok(means.estimator(&columns)?.planned(count, rows, privacy)?.to_json())
     };
     plan().map_err(exception)
 }

@@ -3,11 +3,12 @@
 use super::words::exception;
 use dpglm::data::design::Storage;
 use dpglm_io::assembly::Failure;
-use dpglm_io::memory::{self, Cells, Matrix, Numbers, SparseRows};
+use dpglm_io::memory::{self, Cells, Matrix, Meaning, Numbers, SparseRows};
 use dpglm_io::{Encoded, EncodedColumn, Precision, ReadOptions, Schema, Target};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyInt, PyList, PyString};
 use std::sync::{Mutex, PoisonError};
 
 /// A table as it is stored for a fit. It holds private rows and shows its shape only.
@@ -165,7 +166,30 @@ pub enum Column<'py> {
     I64(PyReadonlyArray1<'py, i64>),
     #[pyo3(transparent)]
     Truth(PyReadonlyArray1<'py, bool>),
-    Coded(PyReadonlyArray1<'py, i64>, Vec<String>),
+    Coded(PyReadonlyArray1<'py, i64>, Meanings),
+}
+
+/// What the codes of a column stand for.
+pub struct Meanings(Vec<Meaning>);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Meanings {
+    type Error = PyErr;
+
+    fn extract(list: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        let meanings = list.cast::<PyList>()?.iter().map(|cell| {
+            // A truth value is an integer too, and an integer a number.
+            Ok(if let Ok(truth) = cell.cast::<PyBool>() {
+                Meaning::Truth(truth.is_true())
+            } else if let Ok(text) = cell.cast::<PyString>() {
+                Meaning::Text(text.to_str()?.to_owned())
+            } else if let Ok(integer) = cell.cast::<PyInt>() {
+                Meaning::Integer(integer.extract()?)
+            } else {
+                Meaning::Number(cell.extract()?)
+            })
+        });
+        Ok(Self(meanings.collect::<PyResult<_>>()?))
+    }
 }
 
 impl Column<'_> {
@@ -175,7 +199,7 @@ impl Column<'_> {
             Self::F32(cells) => Cells::F32(cells.as_slice()?),
             Self::I64(cells) => Cells::I64(cells.as_slice()?),
             Self::Truth(cells) => Cells::Truth(cells.as_slice()?),
-            Self::Coded(codes, spellings) => Cells::Coded { codes: codes.as_slice()?, spellings },
+            Self::Coded(codes, meanings) => Cells::Coded { codes: codes.as_slice()?, meanings: &meanings.0 },
         })
     }
 }

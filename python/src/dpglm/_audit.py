@@ -85,7 +85,7 @@ def audit(
         uniform: Any = bounds if is_mean else True
     elif is_mean:
         read, declared = attacked._read(X, reset=True)
-        table = attacked._encode(read, declared, intercept=estimator.sparsity is None, constant=False)
+        table = attacked._encode(read, declared, intercept=not estimator._is_sparse(), constant=False)
         uniform = declared.uniform
     else:
         table, declared = attacked._encoded(X, y)

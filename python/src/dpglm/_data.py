@@ -7,7 +7,10 @@ other than CSR, columns with nulls, and text.
 
 from __future__ import annotations
 
+import math
+import numbers
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -74,27 +77,15 @@ def _matrix(X: Any, what: str) -> Rows:
             f"{what}: Expected 2D array, got {array.ndim}D array instead. Reshape your data: one row a record, with "
             "X.reshape(-1, 1) for a single column"
         )
-    if array.dtype.kind in "USTV" or array.dtype.kind == "O" and not _all_numbers(array):
-        raise ValueError(
-            f"{what}: could not convert text to numbers: give text columns in a data frame, and declare their levels in "
-            "feature_bounds"
-        )
+    if array.dtype.kind in "OUST":
+        # One cell of text makes all of them text or objects; each is still read by itself.
+        width = array.shape[1]
+        return Rows(array.shape[0], None, width, columns=[column(array[:, j]) for j in range(width)])
     if array.dtype not in (np.float64, np.float32, np.int8) or not array.dtype.isnative:
         array = array.astype(np.float64)
     if not (array.flags.c_contiguous or array.flags.f_contiguous):
         array = np.ascontiguousarray(array)
     return Rows(array.shape[0], None, array.shape[1], matrix=array)
-
-
-def _all_numbers(array: np.ndarray) -> bool:
-    """Whether an array of objects holds numbers alone; a missing cell counts as one."""
-    try:
-        array.astype(np.float64)
-    except TypeError as error:
-        raise TypeError(f"argument must be a string or a real number: {error}") from None
-    except ValueError:
-        return False
-    return True
 
 
 def _sparse(X: Any, what: str) -> Rows:
@@ -177,10 +168,12 @@ def column(values: Any) -> Any:
         return np.ascontiguousarray(array)
     if array.dtype in (np.float64, np.float32) and array.dtype.isnative:
         return np.ascontiguousarray(array)
+    if array.dtype.kind == "f" or array.dtype == np.uint64:
+        return array.astype(np.float64)
     if array.dtype.kind in "iu":
         return np.ascontiguousarray(array, dtype=np.int64)
-    if array.dtype.kind == "f":
-        return array.astype(np.float64)
+    if array.dtype.kind in "mMV":
+        raise TypeError(f"cells of type {array.dtype} are neither numbers nor text: convert them first, dates to days since a date")
     if array.dtype.kind == "U":
         spellings, codes = np.unique(array, return_inverse=True)
         return _coded(codes, spellings.tolist())
@@ -188,20 +181,36 @@ def column(values: Any) -> Any:
 
 
 def _objects(array: np.ndarray) -> Any:
-    """Cells of any kind: numbers if all are, else text. What is missing gets a code of its own."""
-    missing = [cell is None or cell != cell for cell in array.tolist()]
-    cells = ["" if gone else cell for cell, gone in zip(array.tolist(), missing)]
-    if not any(isinstance(cell, (str, bytes)) for cell, gone in zip(cells, missing) if not gone):
+    """Cells of any kind, each read by itself: what one of them is must not change how another is read."""
+    places: dict[tuple[type, Any], int] = {}
+    codes = np.empty(len(array), dtype=np.int64)
+    for i, cell in enumerate(array.tolist()):
+        meaning = _meaning(cell)
+        codes[i] = -1 if meaning is None else places.setdefault((type(meaning), meaning), len(places))
+    return _coded(codes, [meaning for _, meaning in places])
+
+
+def _coded(codes: np.ndarray, cells: list[Any]) -> tuple[np.ndarray, list[Any]]:
+    meanings = (_meaning(cell) for cell in cells)
+    return np.ascontiguousarray(codes, dtype=np.int64), ["" if meaning is None else meaning for meaning in meanings]
+
+
+def _meaning(cell: Any) -> bool | int | float | str | None:
+    """A cell as a truth value, a number or text; none if it is missing or nothing of the kind. Never fails: an error would
+    depend on one private cell."""
+    if isinstance(cell, (bool, np.bool_)):
+        return bool(cell)
+    if isinstance(cell, (int, np.integer)) and -(2**63) <= int(cell) < 2**63:
+        return int(cell)
+    if isinstance(cell, (numbers.Real, Decimal)):
         try:
-            return np.array([np.nan if gone else float(cell) for cell, gone in zip(cells, missing)])
-        except (TypeError, ValueError):
-            raise TypeError("argument must be a string or a real number: a cell is neither") from None
-    places: dict[str, int] = {}
-    codes = np.empty(len(cells), dtype=np.int64)
-    for i, (cell, gone) in enumerate(zip(cells, missing)):
-        codes[i] = -1 if gone else places.setdefault(str(cell), len(places))
-    return _coded(codes, list(places))
-
-
-def _coded(codes: np.ndarray, spellings: list[Any]) -> tuple[np.ndarray, list[str]]:
-    return np.ascontiguousarray(codes, dtype=np.int64), [str(spelling) for spelling in spellings]
+            number = float(cell)
+        except (OverflowError, ValueError):
+            return None
+        return number if math.isfinite(number) else None
+    if isinstance(cell, (bytes, bytearray)):
+        return bytes(cell).decode(errors="replace")
+    if isinstance(cell, str):
+        # Half a character alone cannot be handed on.
+        return cell.encode(errors="replace").decode()
+    return None

@@ -421,6 +421,11 @@ class PrivateLogisticRegression(_Model):
         """The probability of each class, in the order of ``classes_``."""
         return self._predicted(X)
 
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Log odds of the second class against the first, or, with more than two, of each class against the first."""
+        logs = self.predict_log_proba(X)
+        return np.asarray(logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs - logs[:, :1])
+
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithms of the probabilities."""
         return np.asarray(np.log(self.predict_proba(X)))
@@ -463,6 +468,8 @@ class PrivateMean(Estimator):
         ``"localise"`` or ``"karwa-vadhan"``.
     deviations : pair, optional
         Public bounds on the columns' standard deviations, for ``"karwa-vadhan"``.
+    tune : str, optional
+        ``"sparsity=auto"`` chooses the sparsity privately, from the same budget; ``"sparsity=auto:MAX"`` at most MAX.
     strict, insecure_seed
         As for the models.
 
@@ -487,6 +494,7 @@ class PrivateMean(Estimator):
         sparsity: int | None = None,
         method: str | None = None,
         deviations: Any = None,
+        tune: str | None = None,
         strict: bool = False,
         insecure_seed: int | None = None,
     ) -> None:
@@ -497,6 +505,7 @@ class PrivateMean(Estimator):
         self.sparsity = sparsity
         self.method = method
         self.deviations = deviations
+        self.tune = tune
         self.strict = strict
         self.insecure_seed = insecure_seed
 
@@ -508,10 +517,14 @@ class PrivateMean(Estimator):
             "insecure_seed": plain_number("insecure_seed", self.insecure_seed, int),
             "method": self.method,
             "intervals": plain_number("intervals", self.intervals),
+            "tune": self.tune,
             "sparsity": plain_number("sparsity", self.sparsity, int),
             "deviations": None if deviations is None else (float(deviations[0]), float(deviations[1])),
             "uniform": uniform,
         }
+
+    def _is_sparse(self) -> bool:
+        return self.sparsity is not None or (self.tune is not None and "sparsity" in str(self.tune))
 
     def fit(self, X: Any, y: Any = None) -> PrivateMean:
         """Takes the means of the columns of ``X``; ``y`` is ignored."""
@@ -520,9 +533,7 @@ class PrivateMean(Estimator):
         rows, declared = self._read(X, reset=True)
         asked["uniform"] = declared.uniform
         # Columns that are not centred keep their zero, the mean of those that are not chosen.
-        table = self._encode(
-            rows, declared, intercept=self.sparsity is None, constant=False, strict=bool(self.strict)
-        )
+        table = self._encode(rows, declared, intercept=not self._is_sparse(), constant=False, strict=bool(self.strict))
         try:
             artefact, said = _native.mean(table, asked)
         except ValueError as error:
@@ -541,7 +552,7 @@ class PrivateMean(Estimator):
         names = [f"x{j}" for j in range(n_features)] if n_features is not None else [str(n) for n in self.feature_bounds]
         declared = declare_features(self.feature_bounds, names)
         asked = self._asked(declared.uniform)
-        schema = declared.schema(intercept=self.sparsity is None)
+        schema = declared.schema(intercept=not self._is_sparse())
         return Certificate.from_json(_native.planned_mean(asked, schema, int(n_rows)))
 
     def __sklearn_tags__(self) -> Any:

@@ -152,7 +152,9 @@ fn dry_run(
         Known::Wide(_) => None,
     };
     let adjacency = adjacency.unwrap_or(Adjacency::ReplaceRow);
-    planned::show(ready.events()?, ready.parts()?, adjacency, model.assumption(), privacy, format)
+    let (events, parts) = (ready.events()?, ready.parts()?);
+    let certificate = planned::certificate(events, parts, adjacency, model.assumption(), privacy)?;
+    planned::show(&certificate, format)
 }
 
 impl Arguments {

@@ -7,7 +7,6 @@ use crate::progress::tell;
 use crate::table::{self, Columns, Known};
 use crate::{Format, budget, flags, planned};
 use clap::Args;
-use dpglm::privacy::Adjacency;
 use dpglm_io::assembly::tune::{self, Tune};
 use dpglm_io::assembly::{fit, notes};
 use dpglm_io::schema::Missing;
@@ -69,15 +68,11 @@ Examples:
     dpglm mean people.csv --schema schema.toml --epsilon 0.5 --delta 1e-6";
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
-    let tune = arguments.tune.clone().unwrap_or_default();
-    if tune.ridge.is_some() {
-        return Err(Failure::Usage("--tune ridge=auto goes with `dpglm fit`: a mean has no penalty".into()));
-    }
     let means = Means {
         method: arguments.method,
         level: arguments.intervals,
         sparsity: arguments.sparsity,
-        largest: tune.sparsity,
+        largest: Means::largest(&arguments.tune.clone().unwrap_or_default())?,
         deviations: arguments.deviations,
     };
     means.validate()?;
@@ -109,8 +104,8 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
             budget::warn_of_large_delta(privacy, rows);
             notes::of_few_rows(means.sparsity.or(means.largest), rows).iter().for_each(|note| tell(note));
             // The noise does not depend on the ranges.
-            let events = means.estimator(&placeholders(columns))?.events(columns, rows, privacy)?;
-            return planned::show(events, Vec::new(), Adjacency::ReplaceRow, None, privacy, format);
+            let certificate = means.estimator(&placeholders(columns))?.planned(columns, rows, privacy)?;
+            return planned::show(&certificate, format);
         }
     };
     if let Some(output) = &arguments.output {

@@ -2,12 +2,14 @@
 
 use super::failure::Failure;
 use super::known::Known;
+use super::planned;
+use super::tune::Tune;
 use crate::EncodedColumn;
 use dpglm::central::{MeanFit, Prepared, Privacy, PrivateMean, SparseMean};
 use dpglm::comparators::KarwaVadhan;
 use dpglm::data::Design;
 use dpglm::noise::RandomSource;
-use dpglm::privacy::Event;
+use dpglm::privacy::{Adjacency, Certificate};
 use dpglm::tuning::{PreparedSparseMean, TunedSparseMean};
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +51,16 @@ pub enum Estimator {
 }
 
 impl Means {
+    /// The largest number of means to choose one up to, of what is to be tuned.
+    pub fn largest(tune: &Tune) -> Result<Option<usize>, Failure> {
+        if tune.ridge.is_some() {
+            return Err(Failure::Usage(
+                "--tune ridge=auto goes with `dpglm fit`: a mean has no penalty".into(),
+            ));
+        }
+        Ok(tune.sparsity)
+    }
+
     /// Refuses what does not fit together, before any table is opened.
     pub fn validate(&self) -> Result<(), Failure> {
         let refuse = |message: &str| Err(Failure::Usage(message.into()));
@@ -170,14 +182,18 @@ impl Estimator {
         })
     }
 
-    /// What a fit will release.
-    pub fn events(&self, columns: usize, rows: usize, privacy: Privacy) -> Result<Vec<Event>, Failure> {
-        Ok(match self.prepare(columns, rows, privacy)? {
+    /// The certificate that a fit of so many rows would carry.
+    pub fn planned(&self, columns: usize, rows: usize, privacy: Privacy) -> Result<Certificate, Failure> {
+        let events = match self.prepare(columns, rows, privacy)? {
             ReadyMeans::Dense(prepared) => prepared.events()?,
             ReadyMeans::Sparse(prepared) => prepared.events()?,
-            ReadyMeans::Tuned(prepared) => prepared.events()?,
             ReadyMeans::KarwaVadhan(prepared) => prepared.events()?,
-        })
+            ReadyMeans::Tuned(prepared) => match prepared.planned()? {
+                Some(certificate) => return Ok(certificate),
+                None => prepared.events()?,
+            },
+        };
+        planned::certificate(events, Vec::new(), Adjacency::ReplaceRow, None, privacy)
     }
 
     /// The means of the chosen columns and which they are; of all if `None`.

@@ -2,7 +2,8 @@
 
 use crate::support::{PEOPLE, PEOPLE_SCHEMA, f64_bytes, message, npy, npz, read, sample, says, schema, zip};
 use dpglm_io::memory::{
-    Cells, Matrix, Numbers, SparseRows, attach_response, encode_columns, encode_matrix, encode_sparse,
+    Cells, Matrix, Meaning, Numbers, SparseRows, attach_response, encode_columns, encode_matrix,
+    encode_sparse,
 };
 use dpglm_io::{Encoded, ReadOptions, Response, Schema, Wide, read_wide};
 
@@ -115,23 +116,29 @@ fn sparse_rows_and_a_response() {
 #[test]
 fn columns_of_a_frame() {
     let expected = read(PEOPLE, PEOPLE_SCHEMA).unwrap();
-    let text = |spellings: &[&str]| -> Vec<String> { spellings.iter().map(|s| (*s).to_owned()).collect() };
+    let text =
+        |cells: &[&str]| -> Vec<Meaning> { cells.iter().map(|s| Meaning::Text((*s).to_owned())).collect() };
     let (sexes, works, ids) = (text(&["Female", "Male"]), text(&["State", " Private "]), text(&["a", "b"]));
     let columns = [
         ("age", Cells::I64(&[30, 50])),
         ("visits", Cells::F64(&[2.0, 0.0])),
-        ("sex", Cells::Coded { codes: &[1, 0], spellings: &sexes }),
-        ("work", Cells::Coded { codes: &[1, 0], spellings: &works }),
-        ("id", Cells::Coded { codes: &[0, 1], spellings: &ids }),
+        ("sex", Cells::Coded { codes: &[1, 0], meanings: &sexes }),
+        ("work", Cells::Coded { codes: &[1, 0], meanings: &works }),
+        ("id", Cells::Coded { codes: &[0, 1], meanings: &ids }),
         ("income", Cells::F32(&[50.0, 20.0])),
     ]
     .map(|(name, cells)| (name.to_owned(), cells));
     let schema = schema(PEOPLE_SCHEMA);
     same(&encode_columns("table", &columns, &schema, &ReadOptions::default()).unwrap(), &expected);
-    let missing = [&columns[..2], &[("sex".to_owned(), Cells::Coded { codes: &[-1, 9], spellings: &sexes })]];
+    let missing = [&columns[..2], &[("sex".to_owned(), Cells::Coded { codes: &[-1, 9], meanings: &sexes })]];
     let missing = [&missing.concat()[..], &columns[3..]].concat();
     let table = encode_columns("table", &missing, &schema, &ReadOptions::default()).unwrap();
     assert_eq!(table.curator.to_string(), "column `sex`: 2 missing or not a number");
+    // Cells of several kinds in one column: each is read by itself.
+    let ages = [Meaning::Text("30".into()), Meaning::Number(50.0)];
+    let mixed =
+        [&[("age".to_owned(), Cells::Coded { codes: &[0, 1], meanings: &ages })], &columns[1..]].concat();
+    same(&encode_columns("table", &mixed, &schema, &ReadOptions::default()).unwrap(), &expected);
     let uneven = [&columns[..5], &[("income".to_owned(), Cells::Truth(&[true]))]].concat();
     says(
         &message(encode_columns("table", &uneven, &schema, &ReadOptions::default())),

@@ -28,7 +28,7 @@ pub fn figure() -> Figure {
         data: "simulated",
         axes: axes("columns d (n = 500)"),
         lines: &LINES,
-        repetitions: Repetitions { quick: 5, full: 100 },
+        repetitions: Repetitions { quick: 10, full: 100 },
         points,
         headline: "d = 2000",
         promises,

@@ -6,7 +6,7 @@
 use crate::Result;
 use crate::draw::{Draw, squared_distance};
 use crate::figure::{
-    AT_TRUE, Axes, CERTIFIED, LITERAL, Line, NON_PRIVATE, Point, Promises, Scale, USUAL, comparator,
+    AT_TRUE, Axes, CERTIFIED, LITERAL, Line, Measure, NON_PRIVATE, Point, Promises, Scale, USUAL, comparator,
     usual_promises,
 };
 use crate::literal::{GradientNoise, noisy_gradient};
@@ -29,7 +29,7 @@ pub const AXES: Axes = Axes {
     y: "log of the squared l2 error",
     x_scale: Scale::Steps,
     y_scale: Scale::Linear,
-    logarithms: true,
+    measure: Measure::LogError,
 };
 /// What is open in all three.
 pub const CHOICES: &[&str] = &[

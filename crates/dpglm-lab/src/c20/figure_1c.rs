@@ -31,12 +31,14 @@ fn points() -> Vec<Point> {
         .into()
 }
 
-/// Errors must fall with epsilon, and those without privacy must be the smallest.
+/// Errors must fall with epsilon, those without privacy must be the smallest, and at the largest epsilon the estimate must be nearer than the
+/// zero vector.
 fn verdict(result: &FigureResult) -> Verdict {
     let seen = |line: &str| {
         let mut errors = result.along(line);
+        let useful = errors.last().is_some_and(|error| error.0 < 0.0);
         errors.extend(result.along(NON_PRIVATE).last());
-        falling(&errors)
+        useful && falling(&errors)
     };
     let at = |line: &str, point: &str| result.point(point).map_or(f64::NAN, |p| p.mean(line));
     Verdict::of(

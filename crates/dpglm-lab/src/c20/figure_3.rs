@@ -8,8 +8,8 @@ use crate::Result;
 use crate::data;
 use crate::draw::Draw;
 use crate::figure::{
-    AT_TRUE, Axes, CERTIFIED, Figure, LITERAL, NON_PRIVATE, Point, Promises, Repetitions, Scale, USUAL,
-    usual_promises,
+    AT_TRUE, Axes, CERTIFIED, Figure, LITERAL, Measure, NON_PRIVATE, Point, Promises, Repetitions, Scale,
+    USUAL, usual_promises,
 };
 use crate::literal::Thresholding;
 use crate::results::FigureResult;
@@ -44,10 +44,10 @@ pub fn figure() -> Figure {
             y: "misclassification rate on held-out rows",
             x_scale: Scale::Named,
             y_scale: Scale::Linear,
-            logarithms: false,
+            measure: Measure::Error,
         },
         lines: &USUAL,
-        repetitions: Repetitions { quick: 2, full: 20 },
+        repetitions: Repetitions { quick: 5, full: 20 },
         points,
         headline: "eps 0.2, s 100, 1/2n",
         promises,

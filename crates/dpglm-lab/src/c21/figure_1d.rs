@@ -44,7 +44,7 @@ pub fn figure() -> Figure {
         data: DATA,
         axes: AXES,
         lines: &LINES,
-        repetitions: Repetitions { quick: 5, full: 100 },
+        repetitions: Repetitions { quick: 10, full: 100 },
         points: || points(&SMALL, |n| n),
         headline: "n = 2000",
         promises,

@@ -33,7 +33,7 @@ pub fn figure() -> Figure {
         data: DATA,
         axes: AXES,
         lines: &MEAN_LINES,
-        repetitions: Repetitions { quick: 3, full: 50 },
+        repetitions: Repetitions { quick: 5, full: 50 },
         points: || {
             let mut points = points(&SMALL, |n| n);
             points.iter_mut().for_each(|p| p.quick = p.whole("n") != 200);

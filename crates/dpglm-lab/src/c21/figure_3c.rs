@@ -29,7 +29,7 @@ pub fn figure() -> Figure {
         data: DATA,
         axes: AXES,
         lines: &LINES,
-        repetitions: Repetitions { quick: 3, full: 100 },
+        repetitions: Repetitions { quick: 10, full: 100 },
         points: || points(&MIDDLE, |n| 2 * n),
         headline: "n = 4000",
         promises,

@@ -33,7 +33,7 @@ pub fn figure() -> Figure {
         data: DATA,
         axes: AXES,
         lines: &LINES,
-        repetitions: Repetitions { quick: 2, full: 100 },
+        repetitions: Repetitions { quick: 5, full: 100 },
         points: || points(&MIDDLE, |n| 2 * n),
         headline: "n = 4000",
         promises,

@@ -9,8 +9,8 @@ use crate::Result;
 use crate::data;
 use crate::draw::{Draw, distance, norm};
 use crate::figure::{
-    AT_TRUE, Axes, CERTIFIED, Figure, LITERAL, Line, NON_PRIVATE, Point, Promise, Promises, Repetitions,
-    Scale, USUAL, comparator, usual_promises,
+    AT_TRUE, Axes, CERTIFIED, Figure, LITERAL, Line, Measure, NON_PRIVATE, Point, Promise, Promises,
+    Repetitions, Scale, USUAL, comparator, usual_promises,
 };
 use crate::literal::frank_wolfe::FrankWolfeMean;
 use crate::literal::peeling;
@@ -50,7 +50,7 @@ pub fn figure() -> Figure {
             y: "l2 distance from the mean of all pairs",
             x_scale: Scale::Linear,
             y_scale: Scale::Logarithmic,
-            logarithms: false,
+            measure: Measure::Error,
         },
         lines: &LINES,
         repetitions: Repetitions { quick: 10, full: 100 },

@@ -8,8 +8,8 @@ use crate::Result;
 use crate::data;
 use crate::draw::{Draw, distance, norm};
 use crate::figure::{
-    AT_TRUE, Axes, CERTIFIED, Figure, LITERAL, Line, NON_PRIVATE, Point, Promise, Promises, Repetitions,
-    Scale, USUAL, comparator,
+    AT_TRUE, Axes, CERTIFIED, Figure, LITERAL, Line, Measure, NON_PRIVATE, Point, Promise, Promises,
+    Repetitions, Scale, USUAL, comparator,
 };
 use crate::literal::{LiteralLinear, Truncate};
 use crate::task::Task;
@@ -60,7 +60,7 @@ pub fn figure() -> Figure {
             y: "l2 distance from least squares on all",
             x_scale: Scale::Logarithmic,
             y_scale: Scale::Logarithmic,
-            logarithms: false,
+            measure: Measure::Error,
         },
         lines: &LINES,
         repetitions: Repetitions { quick: 10, full: 100 },

@@ -2,7 +2,7 @@
 
 use super::simulated;
 use crate::Result;
-use crate::figure::{Axes, CERTIFIED, Figure, LITERAL, Point, Repetitions, Scale};
+use crate::figure::{Axes, CERTIFIED, Figure, LITERAL, Measure, Point, Repetitions, Scale};
 use crate::results::FigureResult;
 use crate::task::Task;
 use crate::verdict::Verdict;
@@ -20,10 +20,10 @@ pub fn figure() -> Figure {
             y: "squared relative error, largest coordinate",
             x_scale: Scale::Named,
             y_scale: Scale::Logarithmic,
-            logarithms: false,
+            measure: Measure::Error,
         },
         lines: &simulated::LINES,
-        repetitions: Repetitions { quick: 20, full: 1_000 },
+        repetitions: Repetitions { quick: 10, full: 1_000 },
         points,
         headline: "epsilon 10, 290k",
         promises: simulated::promises,

@@ -2,7 +2,7 @@
 
 use super::simulated;
 use crate::Result;
-use crate::figure::{Axes, CERTIFIED, Figure, LITERAL, Point, Repetitions, Scale};
+use crate::figure::{Axes, CERTIFIED, Figure, LITERAL, Measure, Point, Repetitions, Scale};
 use crate::results::FigureResult;
 use crate::task::Task;
 use crate::verdict::{Verdict, falling, rising};
@@ -20,7 +20,7 @@ pub fn figure() -> Figure {
             y: "relative error, largest coordinate",
             x_scale: Scale::Named,
             y_scale: Scale::Logarithmic,
-            logarithms: false,
+            measure: Measure::Error,
         },
         lines: &simulated::LINES,
         repetitions: Repetitions { quick: 10, full: 1_000 },

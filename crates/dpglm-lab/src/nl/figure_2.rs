@@ -4,8 +4,8 @@ use super::simulated::{certified, row};
 use crate::Result;
 use crate::data::covertype;
 use crate::figure::{
-    AT_TRUE, Axes, CERTIFIED, Figure, LITERAL, Line, NON_PRIVATE, Point, Promise, Promises, Repetitions,
-    Scale, USUAL, comparator, usual_promises,
+    AT_TRUE, Axes, CERTIFIED, Figure, LITERAL, Line, Measure, NON_PRIVATE, Point, Promise, Promises,
+    Repetitions, Scale, USUAL, comparator, usual_promises,
 };
 use crate::literal::one_shot::{OneShotNoise, Sums, least_squares, scale};
 use crate::results::FigureResult;
@@ -45,7 +45,7 @@ pub fn figure() -> Figure {
             y: "share of wrong predictions on test rows",
             x_scale: Scale::Named,
             y_scale: Scale::Linear,
-            logarithms: false,
+            measure: Measure::Error,
         },
         lines: &LINES,
         repetitions: Repetitions { quick: 3, full: 100 },

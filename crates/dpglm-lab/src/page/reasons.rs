@@ -10,10 +10,6 @@ pub fn of(key: &str) -> Option<&'static str> {
         "c20-3" => {
             "At the literal run's true epsilon, below 0.01, both methods guess: the rates differ by chance about one half."
         }
-        "attack-mean" | "attack-sparse-mean" | "attack-linear" | "attack-logistic" => {
-            "Areas about one half are guessing: the literal run adds far more noise than its stated epsilon asks for, so its attack guesses, and \
-             so does the certified one's within what the promise allows."
-        }
         _ => return None,
     })
 }

@@ -13,7 +13,7 @@ pub fn figure() -> Figure {
         data: simulated::DATA,
         axes: simulated::AXES,
         lines: &simulated::LINEAR,
-        repetitions: Repetitions { quick: 3, full: 10 },
+        repetitions: Repetitions { quick: 5, full: 10 },
         points,
         headline: "epsilon = 5",
         promises: simulated::promises,

@@ -6,7 +6,8 @@
 use crate::Result;
 use crate::draw::{Draw, distance, norm};
 use crate::figure::{
-    Axes, CERTIFIED, Kind, LITERAL, Line, NON_PRIVATE, Point, Promise, Promises, Scale, USUAL, comparator,
+    Axes, CERTIFIED, Kind, LITERAL, Line, Measure, NON_PRIVATE, Point, Promise, Promises, Scale, USUAL,
+    comparator,
 };
 use crate::literal::{FrankWolfeNoise, TransferNoise, frank_wolfe, transfer};
 use crate::results::FigureResult;
@@ -43,7 +44,7 @@ pub const AXES: Axes = Axes {
     y: "relative l2 error",
     x_scale: Scale::Linear,
     y_scale: Scale::Logarithmic,
-    logarithms: false,
+    measure: Measure::Error,
 };
 /// Where the rows come from.
 pub const DATA: &str = "simulated as in the paper";

@@ -3,7 +3,7 @@
 use super::text::{self, Divided};
 use crate::Result;
 use crate::data::text::{Text, unit, we8there};
-use crate::figure::{Axes, Figure, Point, Repetitions, Scale};
+use crate::figure::{Axes, Figure, Measure, Point, Repetitions, Scale};
 use crate::task::Task;
 use dpglm::data::Dataset;
 
@@ -27,10 +27,10 @@ pub fn figure() -> Figure {
             y: "mean squared error on test rows",
             x_scale: Scale::Linear,
             y_scale: Scale::Logarithmic,
-            logarithms: false,
+            measure: Measure::Error,
         },
         lines: &text::LINES,
-        repetitions: Repetitions { quick: 3, full: 10 },
+        repetitions: Repetitions { quick: 5, full: 10 },
         points: || [0.8, 1.5, 2.5, 3.5, 4.5].map(text::point).into(),
         headline: "epsilon = 4.5",
         promises: text::promises,

@@ -3,7 +3,7 @@
 use super::text::{self, Divided};
 use crate::Result;
 use crate::data::text::{rcv1, unit};
-use crate::figure::{Axes, Figure, Point, Repetitions, Scale};
+use crate::figure::{Axes, Figure, Measure, Point, Repetitions, Scale};
 use crate::task::Task;
 use dpglm::data::Dataset;
 
@@ -26,10 +26,10 @@ pub fn figure() -> Figure {
             y: "share of wrong predictions on test rows",
             x_scale: Scale::Linear,
             y_scale: Scale::Linear,
-            logarithms: false,
+            measure: Measure::Error,
         },
         lines: &text::LINES,
-        repetitions: Repetitions { quick: 3, full: 10 },
+        repetitions: Repetitions { quick: 2, full: 10 },
         points: || [2.0, 4.0, 6.0, 8.0].map(text::point).into(),
         headline: "epsilon = 8",
         promises: text::promises,

@@ -2,7 +2,7 @@
 
 use super::simulated::{BEST, DATA, GRIDS, Panels, ROUNDS, SCALED, memory};
 use super::{labels, simulated};
-use crate::figure::{Axes, Figure, Point, Repetitions, Scale};
+use crate::figure::{Axes, Figure, Measure, Point, Repetitions, Scale};
 
 /// The figure.
 pub fn figure() -> Figure {
@@ -24,7 +24,7 @@ pub fn figure() -> Figure {
             y: "relative l2 error",
             x_scale: Scale::Named,
             y_scale: Scale::Logarithmic,
-            logarithms: false,
+            measure: Measure::Error,
         },
         lines: &labels::LINEAR,
         repetitions: Repetitions { quick: 5, full: 10 },

@@ -4,7 +4,7 @@ use super::simulated::Panels;
 use super::{risk, simulated};
 use crate::Result;
 use crate::data::covertype::{self, Covertype};
-use crate::figure::{Axes, Figure, Point, Repetitions, Scale};
+use crate::figure::{Axes, Figure, Measure, Point, Repetitions, Scale};
 use crate::task::Task;
 use dpglm::data::Dataset;
 
@@ -28,7 +28,7 @@ pub fn figure() -> Figure {
         data: "Covertype, 581,012 rows (UCI), the paper's own data",
         axes: AXES,
         lines: &risk::LINES,
-        repetitions: Repetitions { quick: 3, full: 20 },
+        repetitions: Repetitions { quick: 5, full: 20 },
         points,
         headline: "by epsilon, 2",
         promises: risk::promises,
@@ -44,7 +44,7 @@ pub const AXES: Axes = Axes {
     y: "optimality gap of the mean loss",
     x_scale: Scale::Named,
     y_scale: Scale::Linear,
-    logarithms: false,
+    measure: Measure::Error,
 };
 
 const PANELS: Panels = [

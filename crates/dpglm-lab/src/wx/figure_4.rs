@@ -27,7 +27,7 @@ pub fn figure() -> Figure {
         data: "RCV1, 23,749 documents, a stand-in: the same construction as LIBSVM's rcv1 (binary), other documents",
         axes: AXES,
         lines: &risk::LINES,
-        repetitions: Repetitions { quick: 3, full: 20 },
+        repetitions: Repetitions { quick: 5, full: 20 },
         points,
         headline: "by epsilon, 2",
         promises: risk::promises,

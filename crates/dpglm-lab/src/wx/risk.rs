@@ -1,6 +1,6 @@
 //! What Figures 3 and 4 share: sparse logistic regression on real rows in the central model (Algorithm 3).
 //!
-//! Measured: the optimality gap, the penalised mean loss minus that of non-private iterative hard thresholding run to its end.
+//! Measured: the optimality gap, the penalised mean loss minus the smallest that is found without privacy.
 
 use super::simulated::{along, ends};
 use crate::Result;
@@ -12,10 +12,10 @@ use crate::literal::{RiskNoise, dp_iht};
 use crate::results::FigureResult;
 use crate::task::Task;
 use crate::verdict::{Verdict, falling, rising};
-use dpglm::central::{DpIht, Glm, Iht, SelectRefine};
+use dpglm::central::{DpIht, Glm, Iht, SelectRefine, reference};
 use dpglm::data::Dataset;
 use dpglm::families::Family;
-use dpglm::kernels::predict;
+use dpglm::kernels::{fused_pass, predict};
 
 /// The literal algorithm on rows normalised with what the private rows say.
 pub const PRIVATE_SCALES: &str = "literal, scales from the private rows";
@@ -32,7 +32,8 @@ pub const CHOICES: [&str; 6] = [
     "T is not printed: 100 steps of length 0.1, as printed; the noise by zCDP at the sensitivity 2/n, as section VIII says",
     "one of n, p, s, epsilon varies; the others are fixed as in the paper (s = 10, epsilon = 2, delta = 1e-3); the paper's values are not printed",
     "\"normalised\" is read as rows of length 1, so that G = 1",
-    "the optimum is that of non-private iterative hard thresholding to its end, with a refit on its support; another support can have a smaller loss",
+    "the optimum is the better of iterative hard thresholding to its end and of adding the column of the steepest gradient s times, both refitted on \
+     their support; another support can have a smaller loss",
     "certified: select, then refine, with lambda = 1e-3; DP-IHT of the product with rows of length at most 1 beside it",
     "non-private: the literal algorithm without noise, after as many steps",
 ];
@@ -70,12 +71,30 @@ fn loss(data: &Dataset, point: &[f64]) -> f64 {
     losses.sum::<f64>() / predictors.len() as f64 + 0.5 * RIDGE * point.iter().map(|b| b * b).sum::<f64>()
 }
 
+/// Adds the column of the steepest gradient, s times, with a refit each time.
+fn greedy(data: &Dataset, s: usize) -> Result<Vec<f64>> {
+    let d = data.design().columns();
+    let (mut point, mut gradient) = (vec![0.0; d], vec![0.0; d]);
+    let mut support = Vec::new();
+    while support.len() < s.min(d) {
+        let score = |row: usize, u: f64| Family::Logistic.mean(u) - data.response()[row];
+        fused_pass(data.design(), &point, score, &mut gradient);
+        let free = (0..d).filter(|j| !support.contains(j));
+        support.extend(free.max_by(|&a, &b| gradient[a].abs().total_cmp(&gradient[b].abs())));
+        let chosen = Dataset::new(data.design().select_columns(&support)?, data.response().to_vec())?;
+        let refit = reference::glm(&Family::Logistic, &chosen, RIDGE, false)?.coefficients;
+        support.iter().zip(refit).for_each(|(&j, b)| point[j] = b);
+    }
+    Ok(point)
+}
+
 /// One repetition: `public` is normalised by public facts, `private` by what the private rows say.
 pub fn run(point: &Point, task: &mut Task, public: &Dataset, private: Option<&Dataset>) -> Result<()> {
     let noise = noise(point);
     let (s, d) = (noise.sparsity, public.design().columns());
     let optimum = |data: &Dataset| -> Result<f64> {
-        Ok(loss(data, &Iht::new(s)?.iterations(300)?.fit(&Family::Logistic, data, RIDGE)?))
+        let thresholded = loss(data, &Iht::new(s)?.iterations(300)?.fit(&Family::Logistic, data, RIDGE)?);
+        Ok(thresholded.min(loss(data, &greedy(data, s)?)))
     };
     let best = optimum(public)?;
     task.value(LITERAL, loss(public, &dp_iht(public, &noise, Some(&mut task.noise(LITERAL)))) - best);

@@ -3,7 +3,8 @@
 //! # Algorithm (WX Algorithm 3; DP-IGHT in WG)
 //! 1. Where to start and how large a score may be ([`super::start`]); the typical length R of the rows, by a private
 //!    median, unless a bound on it is public.
-//! 2. T times: the whole gradient with Gaussian noise, a step, and all but the s largest coefficients become zero.
+//! 2. T times: the whole gradient with Gaussian noise, a step, and all but the s largest coefficients become zero. The step is one over
+//!    the curvature that the last two noisy gradients show, within public limits.
 //! 3. The last iterate.
 //!
 //! # Guarantee
@@ -127,10 +128,12 @@ impl Prepared<DpIht> {
             Family::Logistic => 0.25,
             family => family.mean_slope(base).max(1e-3),
         };
-        // The curvature of rows of length R: spread over all columns where every entry is stored, and in sparse rows, whose
-        // frequent columns stand out, over no more than the coefficients. How rows are stored is public.
+        // The curvature of rows of length R: at most this if all point in one direction; less where it is spread over all columns,
+        // as it may be where every entry is stored, or, in sparse rows, whose frequent columns stand out, over as many as there
+        // are coefficients. How rows are stored is public.
         let directions = if data.design().can_be_centred() { 0.5 * d as f64 } else { *sparsity as f64 };
-        let length = directions.max(1.0) / (slope * size * size);
+        let largest = slope * size * size;
+        let smallest = largest / directions.max(1.0);
 
         // Step 2
         let mut point = vec![0.0; d];
@@ -138,6 +141,7 @@ impl Prepared<DpIht> {
         if model.intercept {
             point[0] = base;
         }
+        let mut before: Option<(Vec<f64>, Vec<f64>)> = None;
         for step in 0..*steps {
             let mut gradient = vec![0.0; d];
             let residual =
@@ -145,7 +149,11 @@ impl Prepared<DpIht> {
             fused_pass(data.design(), &point, residual, &mut gradient);
             gradient.iter_mut().for_each(|g| *g /= n);
             purse.vector(GRADIENTS, &mut gradient, sensitivity)?;
-            point.iter_mut().zip(&gradient).for_each(|(b, g)| *b -= length * g);
+            let curvature =
+                before.as_ref().and_then(|(p, g)| secant(&point, p, &gradient, g)).unwrap_or(largest);
+            let length = 1.0 / curvature.clamp(smallest, largest);
+            let moved = point.iter().zip(&gradient).map(|(b, g)| b - length * g).collect();
+            before = Some((std::mem::replace(&mut point, moved), gradient));
             keep_largest(&mut point[constant..], *sparsity);
             progress(step + 1, *steps);
         }
@@ -160,4 +168,15 @@ impl Prepared<DpIht> {
             .enforcing("each row's score is bounded");
         Ok(SparseFit::plain(support, values, certificate))
     }
+}
+
+/// The curvature along the way from one point to the next that their gradients show; none if there was no way.
+fn secant(to: &[f64], from: &[f64], gradient_to: &[f64], gradient_from: &[f64]) -> Option<f64> {
+    let (mut inner, mut square) = (0.0, 0.0);
+    for j in 0..to.len() {
+        let moved = to[j] - from[j];
+        inner += moved * (gradient_to[j] - gradient_from[j]);
+        square += moved * moved;
+    }
+    (square > 0.0).then(|| inner / square).filter(|curvature| curvature.is_finite())
 }

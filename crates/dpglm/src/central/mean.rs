@@ -7,7 +7,9 @@
 //! 4. The mean of the rows clipped to the ball of radius C about the centre, with Gaussian noise.
 //! 5. If intervals are asked for: the clipped rows' second moments per column, with Gaussian noise.
 //!
-//! Where rows and budget are too few for a median to be told from the ends of its range (a public fact), steps 2 and 3 are left out: the
+//! Where rows and budget are too few for the columns' units to be told (a public fact), the columns keep their ranges as units, and the
+//! centres get the budget: one unit that is far too small would throw all columns about. Where they are too few for
+//! a median to be told from the ends of its range, steps 2 and 3 are left out: the
 //! ball holds the whole box, and without intervals the noisy mean is drawn towards a public point, the more the noise outweighs it
 //! (the positive part of James and Stein's estimator; a function of what was released).
 //!
@@ -50,12 +52,18 @@ pub struct MeanFit {
     pub certificate: Certificate,
 }
 
-/// The largest share of the medians.
+/// The largest share of the medians, if the columns' units are told as well.
 const LOCALISING: f64 = 0.28;
-/// The fewest candidates for a median.
-const COARSEST: f64 = 65.0;
+/// Their share if no units are told.
+const LOCALISING_ALONE: f64 = 0.42;
+/// Candidates for a median. More of them near the rows make up for more of them far away.
+const PLACES: u64 = 16_385;
+/// How many times narrower than its range a column may well be.
+const NARROW: f64 = 65.0;
+/// Octaves among which a column's unit is told.
+const OCTAVES: i32 = 25;
 const CENTRES: &str = "column medians";
-const SCALES: &str = "column scales";
+const UNITS: &str = "column scales";
 const RADIUS: &str = "radius";
 const MEAN: &str = "mean of clipped rows";
 const SQUARES: &str = "second moments of clipped rows";
@@ -97,44 +105,54 @@ impl PrivateMean {
         if self.about_zero { 0.0 } else { low / 2.0 + high / 2.0 }
     }
 
-    /// Whether private medians can be told from the ends of the ranges. Public quantities only.
-    fn localises(&self, rows: usize, privacy: Privacy) -> bool {
-        let d = self.ranges.len() as f64;
-        // Half of the rows, in units of the noise of a rank: the logarithm of how much more likely the median is than an end.
-        let gap = 0.5 * rows as f64 * privacy.mu() * (LOCALISING / d).sqrt();
-        privacy == Privacy::None || gap > (COARSEST * d).ln() + 2.0
+    /// Half of the rows in units of the noise of a rank, for one selection per column from this share of the budget: the logarithm of
+    /// how much more likely a median is than a place at the end of its range. Public quantities only.
+    fn gap(&self, rows: usize, privacy: Privacy, share: f64) -> f64 {
+        0.5 * rows as f64 * privacy.mu() * (share / self.ranges.len() as f64).sqrt()
     }
 
-    /// Every release, with its share of the budget: the more rows, the less the localisation needs.
-    pub(super) fn plan(&self, rows: usize, privacy: Privacy) -> Vec<Planned> {
-        let mut plan =
-            if self.localises(rows, privacy) { self.localisation(rows, privacy) } else { Vec::new() };
+    /// Every release, for this share of the budget: the more rows, the less the localisation needs.
+    pub(super) fn plan(&self, rows: usize, privacy: Privacy, share: f64) -> Vec<Planned> {
+        let mut plan = self.localisation(rows, privacy, share);
         if self.level.is_some() {
             plan.push(Planned::gaussian(SQUARES, 0.06, 1));
         }
         let spent: f64 = plan.iter().map(|p| p.share).sum();
         plan.push(Planned::gaussian(MEAN, 1.0 - spent, 1));
+        plan.iter_mut().for_each(|line| line.share *= share);
         plan
     }
 
-    /// The releases of steps 2 and 3.
-    fn localisation(&self, rows: usize, privacy: Privacy) -> Vec<Planned> {
+    /// The releases of steps 2 and 3, as many as the budget allows.
+    fn localisation(&self, rows: usize, privacy: Privacy, share: f64) -> Vec<Planned> {
         let d = self.ranges.len();
         // Ranks known to one row in thirty, for all columns together.
-        let reach = 300.0 * (d as f64).sqrt() / (rows as f64 * privacy.mu());
-        let share = (reach * reach).clamp(0.02, LOCALISING);
-        vec![
-            Planned::selection(CENTRES, share, d as u64),
-            Planned::selection(SCALES, 0.75 * share, d as u64),
-            Planned::selection(RADIUS, 0.25 * share, 1),
-        ]
+        let reach = 300.0 * (d as f64 / share).sqrt() / (rows as f64 * privacy.mu());
+        let medians = (reach * reach).clamp(0.02, LOCALISING);
+        let units = 0.75 * medians;
+        // The nearest unit may be half an octave off, which costs it up to a third of its advantage.
+        let told = 0.7 * self.gap(rows, privacy, share * units) > (f64::from(OCTAVES) * d as f64).ln() + 4.0;
+        if privacy == Privacy::None || told {
+            return vec![
+                Planned::selection(CENTRES, medians, d as u64),
+                Planned::selection(UNITS, units, d as u64),
+                Planned::selection(RADIUS, 0.25 * medians, 1),
+            ];
+        }
+        if self.gap(rows, privacy, share * LOCALISING_ALONE) > (NARROW * d as f64).ln() + 2.0 {
+            return vec![
+                Planned::selection(CENTRES, LOCALISING_ALONE, d as u64),
+                Planned::selection(RADIUS, 0.25 * LOCALISING_ALONE, 1),
+            ];
+        }
+        Vec::new()
     }
 
     /// Calibrates the noise for a table of this many rows, before any data is seen.
     pub fn prepare(&self, rows: usize, privacy: Privacy) -> Result<Prepared<Self>> {
         let columns = self.ranges.len();
         require_shape(columns, rows)?;
-        let calibration = Calibration::new(self.plan(rows, privacy), privacy)?;
+        let calibration = Calibration::new(self.plan(rows, privacy, 1.0), privacy)?;
         Ok(Prepared { model: self.clone(), columns, units: rows, calibration })
     }
 
@@ -245,18 +263,21 @@ fn localise(
     purse: &mut Purse<'_>,
 ) -> Result<(Vec<f64>, Vec<f64>, f64)> {
     // Step 2
-    let (mut centres, mut scales) = (Vec::with_capacity(d), Vec::with_capacity(d));
-    // As fine as the noise allows: the many candidates far from all rows must not outweigh the few near them.
-    let gap = 0.5 * rows as f64 / purse.noise_per_sensitivity(CENTRES).max(1e-300);
-    let places = Candidates::even(-1.0, 1.0, (gap / 2.5).exp().clamp(COARSEST, 16_385.0) as u64)?;
-    let sizes = Candidates::positive_geometric(2f64.powi(-24), 2.0, if gap > 20.0 { 8 } else { 1 })?;
+    let places = Candidates::even(-1.0, 1.0, PLACES)?;
+    let mut centres = Vec::with_capacity(d);
     for column in 0..d {
         let values: Vec<f64> = (0..rows).map(|row| entry(row, column)).collect();
         centres.push(purse.quantile(CENTRES, &values, places, 0.5)?);
     }
-    for (column, &centre) in centres.iter().enumerate() {
-        let values: Vec<f64> = (0..rows).map(|row| (entry(row, column) - centre).abs()).collect();
-        scales.push(purse.quantile(SCALES, &values, sizes, 0.5)?.abs().max(2f64.powi(-24)));
+    let mut scales = vec![1.0; d];
+    if purse.plans(UNITS) {
+        let gap = 0.5 * rows as f64 / purse.noise_per_sensitivity(UNITS).max(1e-300);
+        let smallest = 2f64.powi(1 - OCTAVES);
+        let sizes = Candidates::positive_geometric(smallest, 2.0, if gap > 20.0 { 8 } else { 1 })?;
+        for (column, (scale, &centre)) in scales.iter_mut().zip(&centres).enumerate() {
+            let values: Vec<f64> = (0..rows).map(|row| (entry(row, column) - centre).abs()).collect();
+            *scale = purse.quantile(UNITS, &values, sizes, 0.5)?.abs().max(smallest);
+        }
     }
 
     // Step 3
@@ -270,8 +291,13 @@ fn localise(
         .collect();
     // No row is farther than this: the ranges and the released scales bound it.
     let farthest = 2.0 * scales.iter().map(|s| s.powi(-2)).sum::<f64>().sqrt();
-    let nearest = (d as f64).sqrt() * 2f64.powi(-6);
-    let radii = Candidates::positive_geometric(nearest, farthest.max(2.0 * nearest), 24)?;
+    let nearest =
+        if purse.plans(UNITS) { (d as f64).sqrt() * 2f64.powi(-6) } else { farthest * 2f64.powi(-12) };
+    let farthest = farthest.max(2.0 * nearest);
+    // Again as fine as the noise allows. The quantile below stays within a quarter of the rows from the farthest.
+    let gap = 0.25 * rows as f64 / purse.noise_per_sensitivity(RADIUS).max(1e-300);
+    let per_octave = (gap / 2.5).exp() / (farthest / nearest).log2();
+    let radii = Candidates::positive_geometric(nearest, farthest, per_octave.clamp(2.0, 24.0) as u32)?;
     // Few enough rows that clipping them costs less than the noise, and enough that the candidates beyond all rows,
     // of which there are many, stay unlikely.
     let rank_noise = purse.noise_per_sensitivity(RADIUS) * ((radii.count() as f64).ln() + 4.0);
@@ -315,7 +341,9 @@ mod tests {
         let table = Design::from_f64(60, 10, x).unwrap();
         let privacy = Privacy::Budget(Budget::new(0.2, 1e-5).unwrap());
         let model = PrivateMean::new(vec![(-50.0, 50.0); 10]).unwrap();
-        assert!(!model.localises(60, privacy) && model.localises(60_000, privacy));
+        assert!(model.localisation(60, privacy, 1.0).is_empty());
+        assert_eq!(model.localisation(2_000, privacy, 1.0).len(), 2);
+        assert_eq!(model.localisation(60_000, privacy, 1.0).len(), 3);
         let mut rng = RandomSource::from_os().unwrap();
         // The noise has norm 1,000 and more: thrown about, ten clamped means would be 150 from the truth.
         let errors = (0..20).map(|_| {

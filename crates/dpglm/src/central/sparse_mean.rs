@@ -75,8 +75,7 @@ impl SparseMean {
     pub fn prepare(&self, rows: usize, privacy: Privacy) -> Result<Prepared<Self>> {
         let columns = self.ranges.len();
         require_shape(columns, rows)?;
-        let mut plan = self.dense(0..self.sparsity)?.plan(rows, privacy);
-        plan.iter_mut().for_each(|line| line.share *= 1.0 - SELECTION);
+        let mut plan = self.dense(0..self.sparsity)?.plan(rows, privacy, 1.0 - SELECTION);
         plan.push(Planned::selection(COLUMNS, SELECTION, self.sparsity as u64));
         let calibration = Calibration::new(plan, privacy)?;
         Ok(Prepared { model: self.clone(), columns, units: rows, calibration })

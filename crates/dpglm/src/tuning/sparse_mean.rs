@@ -24,7 +24,7 @@ use crate::error::Result;
 use crate::kernels::{Map, column_scores};
 use crate::mechanisms::ExponentialMechanism;
 use crate::noise::RandomSource;
-use crate::privacy::{Budget, Event};
+use crate::privacy::{Adjacency, Budget, Certificate, Event};
 use std::sync::OnceLock;
 
 const NUMBER: &str = "number of columns";
@@ -92,6 +92,14 @@ impl PreparedSparseMean {
         let mut events = self.choice.as_ref().map_or(Ok(Vec::new()), Choice::events)?;
         events.extend(self.with(self.model.largest)?.events()?);
         Ok(events)
+    }
+
+    /// The certificate that a fit would carry; none without privacy.
+    pub fn planned(&self) -> Result<Option<Certificate>> {
+        let (Some(choice), Privacy::Budget(rest)) = (self.choice, self.rest) else { return Ok(None) };
+        let events = self.with(self.model.largest)?.events()?;
+        let certificate = Certificate::certified(Adjacency::ReplaceRow, events, rest.delta())?;
+        Ok(Some(certificate.after_pure(choice.events()?, choice.epsilon)))
     }
 
     fn with(&self, sparsity: usize) -> Result<&Prepared<SparseMean>> {
