@@ -6,6 +6,7 @@
 use dpglm::central::{Glm, Iht, Privacy, SelectRefine, SparseMean};
 use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
+use dpglm::kernels::fused_pass;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
 use dpglm_benchmarks::{
@@ -61,8 +62,8 @@ fn linear(epsilon: f64, asked: usize, seed: u64) -> Errors {
 fn mean(asked: usize, seed: u64) -> Errors {
     let (n, d, s) = (2_000, 2_000, 20);
     let (table, mu) = sparse_normal(n, d, s, seed).expect("shape");
-    let mut plain = vec![0.0; d];
-    (0..n).for_each(|i| plain.iter_mut().zip(table.row(i)).for_each(|(p, x)| *p += x / n as f64));
+    let mut plain = vec![0.0_f64; d];
+    fused_pass(&table, &vec![0.0; d], |_, _| 1.0 / n as f64, &mut plain);
     let mut order: Vec<usize> = (0..d).collect();
     order.sort_by(|&i, &j| plain[j].abs().total_cmp(&plain[i].abs()));
     order[asked..].iter().for_each(|&j| plain[j] = 0.0);

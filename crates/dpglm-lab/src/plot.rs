@@ -165,16 +165,19 @@ fn frame(out: &mut String, figure: &FigureResult, x: &Axis, y: &Axis) {
     }
     if figure.x_scale == Scale::Named {
         let groups = groups(figure);
+        // Below the labels, which have a line for each part of the name beside the group's own.
+        let lines = figure.points.iter().map(|p| p.name.split(", ").count()).max().unwrap_or(1);
+        let below = BOTTOM + 12.0 + 14.0 * lines.saturating_sub(1).max(1) as f64;
         for (name, first, last) in &groups {
             let (left, right) = (x.place(*first as f64), x.place(*last as f64));
             let _ = writeln!(
                 out,
                 r##"<path d="M{:.1} {:.1}H{:.1}" stroke="#888"/><text x="{:.1}" y="{:.1}" text-anchor="middle" font-size="12">{}</text>"##,
                 left - 10.0,
-                BOTTOM + 26.0,
+                below,
                 right + 10.0,
                 0.5 * (left + right),
-                BOTTOM + 40.0,
+                below + 14.0,
                 escaped(name)
             );
         }
@@ -204,7 +207,7 @@ fn frame(out: &mut String, figure: &FigureResult, x: &Axis, y: &Axis) {
         out,
         r##"<path d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}" fill="none" stroke="#222" stroke-width="1.2"/>
 <text x="{:.1}" y="{:.1}" text-anchor="middle">{}</text>
-<text transform="translate(20 {:.1}) rotate(-90)" text-anchor="middle">{}</text>"##,
+<text transform="translate(13 {:.1}) rotate(-90)" text-anchor="middle">{}</text>"##,
         0.5 * (LEFT + RIGHT),
         HEIGHT - 14.0,
         escaped(&figure.x),

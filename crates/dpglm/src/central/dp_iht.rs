@@ -4,7 +4,7 @@
 //! 1. Where to start and how large a score may be ([`super::start`]); the typical length R of the rows, by a private
 //!    median, unless a bound on it is public.
 //! 2. T times: the whole gradient with Gaussian noise, a step, and all but the s largest coefficients become zero. The step is one over
-//!    the curvature that the last two noisy gradients show, within public limits.
+//!    the curvature that the last two noisy gradients show beyond their noise, within public limits.
 //! 3. The last iterate.
 //!
 //! # Guarantee
@@ -134,6 +134,12 @@ impl Prepared<DpIht> {
         let directions = if data.design().can_be_centred() { 0.5 * d as f64 } else { *sparsity as f64 };
         let largest = slope * size * size;
         let smallest = largest / directions.max(1.0);
+        // Noise on the coefficients kept, which it may have chosen itself, must not move predictors by more than a full residual
+        // would: longer steps would throw the iterates about.
+        let deviation = purse.noise_per_sensitivity(GRADIENTS) * sensitivity;
+        let reach = deviation * (2.0 * *sparsity as f64 * (d as f64 / *sparsity as f64).ln().max(1.0)).sqrt();
+        let longest =
+            score.cap() / slope * directions.max(1.0).sqrt() / (size * reach.max(f64::MIN_POSITIVE));
 
         // Step 2
         let mut point = vec![0.0; d];
@@ -149,9 +155,8 @@ impl Prepared<DpIht> {
             fused_pass(data.design(), &point, residual, &mut gradient);
             gradient.iter_mut().for_each(|g| *g /= n);
             purse.vector(GRADIENTS, &mut gradient, sensitivity)?;
-            let curvature =
-                before.as_ref().and_then(|(p, g)| secant(&point, p, &gradient, g)).unwrap_or(largest);
-            let length = 1.0 / curvature.clamp(smallest, largest);
+            let seen = before.as_ref().and_then(|(p, g)| secant((&point, p), (&gradient, g), deviation));
+            let length = (1.0 / seen.unwrap_or(largest).clamp(smallest, largest)).min(longest);
             let moved = point.iter().zip(&gradient).map(|(b, g)| b - length * g).collect();
             before = Some((std::mem::replace(&mut point, moved), gradient));
             keep_largest(&mut point[constant..], *sparsity);
@@ -170,13 +175,15 @@ impl Prepared<DpIht> {
     }
 }
 
-/// The curvature along the way from one point to the next that their gradients show; none if there was no way.
-fn secant(to: &[f64], from: &[f64], gradient_to: &[f64], gradient_from: &[f64]) -> Option<f64> {
+/// The curvature along the way from one point to the next that their gradients show beyond two standard deviations of their noise;
+/// none if there was no way.
+fn secant(points: (&[f64], &[f64]), gradients: (&[f64], &[f64]), deviation: f64) -> Option<f64> {
     let (mut inner, mut square) = (0.0, 0.0);
-    for j in 0..to.len() {
-        let moved = to[j] - from[j];
-        inner += moved * (gradient_to[j] - gradient_from[j]);
+    for j in 0..points.0.len() {
+        let moved = points.0[j] - points.1[j];
+        inner += moved * (gradients.0[j] - gradients.1[j]);
         square += moved * moved;
     }
-    (square > 0.0).then(|| inner / square).filter(|curvature| curvature.is_finite())
+    let noise = 2.0 * (2.0 * square).sqrt() * deviation;
+    (square > 0.0).then(|| (inner - noise) / square).filter(|curvature| curvature.is_finite())
 }

@@ -185,11 +185,19 @@ impl PrivateQuantile {
             ));
         }
         // Step 2: the candidate each row counts as.
-        let last = self.candidates.count - 1;
-        let mut places: Vec<u64> = values
-            .iter()
-            .map(|&x| if x.is_nan() { 0 } else { self.candidates.partition(|c| c < x).min(last) })
-            .collect();
+        let Candidates { count, .. } = self.candidates;
+        let last = count - 1;
+        // Each candidate is computed once where there are fewer of them than rows.
+        let listed: Vec<f64> = match count <= values.len() as u64 {
+            true => (0..count).map(|index| self.candidates.value(index)).collect(),
+            false => Vec::new(),
+        };
+        let place = |x: f64| match listed.is_empty() {
+            true => self.candidates.partition(|c| c < x),
+            false => listed.partition_point(|&c| c < x) as u64,
+        };
+        let mut places: Vec<u64> =
+            values.iter().map(|&x| if x.is_nan() { 0 } else { place(x).min(last) }).collect();
         places.sort_unstable();
         let rank = (self.quantile * values.len() as f64).round() as i64;
 
