@@ -157,7 +157,11 @@ impl Prepared<DpIht> {
             purse.vector(GRADIENTS, &mut gradient, sensitivity)?;
             let seen = before.as_ref().and_then(|(p, g)| secant((&point, p), (&gradient, g), deviation));
             let length = (1.0 / seen.unwrap_or(largest).clamp(smallest, largest)).min(longest);
-            let moved = point.iter().zip(&gradient).map(|(b, g)| b - length * g).collect();
+            let mut moved: Vec<f64> = point.iter().zip(&gradient).map(|(b, g)| b - length * g).collect();
+            if model.intercept {
+                // The constant column has an entry of 1 in every row: its curvature is not spread over others.
+                moved[0] = point[0] - length.min(1.0 / slope) * gradient[0];
+            }
             before = Some((std::mem::replace(&mut point, moved), gradient));
             keep_largest(&mut point[constant..], *sparsity);
             progress(step + 1, *steps);
@@ -186,4 +190,52 @@ fn secant(points: (&[f64], &[f64]), gradients: (&[f64], &[f64]), deviation: f64)
     }
     let noise = 2.0 * (2.0 * square).sqrt() * deviation;
     (square > 0.0).then(|| (inner - noise) / square).filter(|curvature| curvature.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Design;
+    use crate::privacy::Budget;
+
+    /// Rows that nearly all point one way, far from evenly spread: steps for evenly spread rows would throw the iterates about.
+    #[test]
+    fn rows_that_point_one_way_are_fitted() {
+        let (n, d) = (20_000, 20);
+        let mut rng = RandomSource::insecure_seeded(1);
+        let mut uniform = || rng.below(1 << 20) as f64 / f64::from(1 << 20);
+        let (mut x, mut y) = (Vec::with_capacity(n * d), Vec::with_capacity(n));
+        for _ in 0..n {
+            let length = 0.5 + 0.5 * uniform();
+            let row: Vec<f64> =
+                (0..d).map(|j| if j == 0 { 1.0 } else { length * (0.2 + 0.1 * uniform()) }).collect();
+            let u = -2.0 + 8.0 * row[1];
+            y.push(f64::from(u8::from(uniform() < Family::Logistic.mean(u))));
+            x.extend(row);
+        }
+        let data = Dataset::new(Design::from_f64(n, d, x.clone()).unwrap(), y.clone()).unwrap();
+        let loss = |b: &[f64]| -> f64 {
+            let predictor = |row: &[f64]| row.iter().zip(b).map(|(x, b)| x * b).sum::<f64>();
+            let each = x.chunks_exact(d).zip(&y).map(|(row, y)| {
+                let u = predictor(row);
+                u.max(0.0) + (-u.abs()).exp().ln_1p() - y * u
+            });
+            each.sum::<f64>() / n as f64
+        };
+        let share = y.iter().sum::<f64>() / n as f64;
+        let constant = -(share * share.ln() + (1.0 - share) * (1.0 - share).ln());
+        let model = Glm::new(Family::Logistic, (0.0, 1.0)).unwrap().with_intercept();
+        let privacy = Privacy::Budget(Budget::new(2.0, 1e-6).unwrap());
+        for seed in 0..10 {
+            let mut rng = RandomSource::insecure_seeded(seed);
+            let fit = DpIht::new(model.clone(), 5)
+                .unwrap()
+                .row_norm(1.5)
+                .unwrap()
+                .fit(&data, privacy, &mut rng)
+                .unwrap();
+            let found = loss(&fit.coefficients(d));
+            assert!(found < constant + 0.02, "seed {seed}: {found}, the constant alone {constant}");
+        }
+    }
 }
