@@ -1,6 +1,6 @@
 //! A long computation that Ctrl-C ends and a progress bar follows.
 //!
-//! It runs in a thread of its own while the interpreter is free for others. The calling thread looks twenty times a second
+//! It runs in a thread of its own while the interpreter is free for others. The calling thread looks five times a second
 //! for signals. A computation that is told to stop unwinds from its next step; what it had computed is dropped there, so
 //! nothing of it can be released.
 
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-const PAUSE: Duration = Duration::from_millis(50);
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// The payload with which a computation that was told to stop unwinds.
 struct Stopped;
