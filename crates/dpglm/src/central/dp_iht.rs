@@ -10,7 +10,7 @@
 //! # Guarantee
 //! Replacement of one unit, for every data set. A unit's rows are weighted so that their l2 norms sum to at most R, so with
 //! scores of at most `cap` the mean gradient moves by at most `2 cap R / n`, plus the bounded error of summation. Cutting
-//! off is a function of what was released.
+//! off and the lengths of the steps are functions of what was released.
 //!
 //! # When to prefer it
 //! Noise enters every one of the d coordinates, in proportion to R: right for short rows, such as tf-idf rows of length 1,

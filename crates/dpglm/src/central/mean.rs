@@ -178,7 +178,7 @@ impl PrivateMean {
     pub(super) fn enforced(certificate: Certificate) -> Certificate {
         certificate
             .enforcing("entries outside their declared range count as its nearest end")
-            .enforcing("rows are clipped to the released radius about the released centre")
+            .enforcing("rows are clipped to a ball: the released one, or one that holds the declared ranges")
     }
 
     /// Steps 1 to 5: the means and their intervals.
