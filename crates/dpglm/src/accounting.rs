@@ -198,6 +198,13 @@ fn basic_epsilon(events: &[Event]) -> Option<f64> {
             noise => Some(e.count() as f64 * noise.intensity()),
         })
         .sum::<Option<f64>>()?;
+    // Nothing is added up or divided: a single pure release costs what it says.
+    if let [only] = events
+        && only.count() == 1
+        && matches!(only.noise(), Noise::Pure { .. })
+    {
+        return Some(sum);
+    }
     // The rounding of the sum is charged.
     Some(sum * (1.0 + 1e-14 * (1.0 + events.len() as f64)))
 }

@@ -38,9 +38,8 @@
 //! let b = sum.release(&columns, &mut rng)?;
 //!
 //! let events = [a.events, b.events].concat();
-//! let certificate = Certificate::certified(Adjacency::ReplaceRow, events, 1e-6)?
-//!     .enforcing("each row of the sum is clipped to l2 norm 1")
-//!     .drawn_from(&rng);
+//! let certificate = Certificate::certified(Adjacency::ReplaceRow, events, 1e-6, &rng)?
+//!     .enforcing("each row of the sum is clipped to l2 norm 1");
 //! println!("median {}, mean of the second column {}", a.value, b.value[1] / 2_000.0);
 //! println!("{certificate}");
 //! # assert!(certificate.guarantee().is_some());

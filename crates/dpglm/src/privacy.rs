@@ -5,10 +5,13 @@
 
 pub mod budget;
 pub mod certificate;
+pub mod conditions;
+pub mod decimal;
 pub mod event;
 pub mod part;
 
 pub use budget::Budget;
 pub use certificate::{Adjacency, Certificate, Grade};
+pub use conditions::Randomness;
 pub use event::{Event, Noise};
 pub use part::Part;

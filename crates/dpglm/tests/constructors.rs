@@ -57,7 +57,10 @@ fn document() -> String {
         Event::new("support", Noise::Selection { sensitivity: 1.0, scale: 30.0 }, 5).unwrap(),
         Event::new("values", Noise::Gaussian { sensitivity: 1.0, sigma: 9.0 }, 1).unwrap(),
     ];
-    Certificate::certified(Adjacency::ReplaceRow, events, 1e-6).unwrap().assuming("rows are short").to_json()
+    Certificate::certified(Adjacency::ReplaceRow, events, 1e-6, &RandomSource::from_os().unwrap())
+        .unwrap()
+        .assuming("rows are short")
+        .to_json()
 }
 
 proptest! {

@@ -15,9 +15,8 @@ fn main() -> dpglm::Result<()> {
     // Release the noisy sum, with noise from the operating system's randomness, and say what it cost.
     let mut rng = RandomSource::from_os()?;
     let sum = ClippedSum::new(1.0, sigma, 2)?.release(&rows, &mut rng)?;
-    let certificate = Certificate::certified(Adjacency::ReplaceRow, sum.events, 1e-6)?
-        .enforcing("each row is clipped to l2 norm 1")
-        .drawn_from(&rng);
+    let certificate = Certificate::certified(Adjacency::ReplaceRow, sum.events, 1e-6, &rng)?
+        .enforcing("each row is clipped to l2 norm 1");
     println!("means {:.2} and {:.2}", sum.value[0] / 2_000.0, sum.value[1] / 2_000.0);
     println!("{certificate}");
     Ok(())

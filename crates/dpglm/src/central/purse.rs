@@ -423,8 +423,8 @@ impl Purse<'_> {
                 std::mem::take(&mut self.events).into_iter().map(|(_, event)| event).collect(),
                 promise.guarantee,
                 promise.curve.clone(),
-            )
-            .drawn_from(self.rng),
+                &*self.rng,
+            ),
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::data::clipping::clip_l2;
 use crate::error::{Result, require_positive};
 use crate::mechanisms::{GaussianVector, Release};
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Budget, Certificate, Event};
+use crate::privacy::{Adjacency, Budget, Certificate, Event, Randomness};
 
 /// Releases users' vectors with Gaussian noise.
 #[derive(Debug, Clone)]
@@ -43,10 +43,9 @@ impl LocalGaussian {
     }
 
     /// The promise to a user who sends one report.
-    pub fn certificate(&self) -> Result<Certificate> {
-        Ok(Certificate::certified(Adjacency::ReplaceUserRecord, self.events(), self.delta)?
-            .enforcing(format!("the vector is clipped to l2 norm {}", self.radius))
-            .provided("the user sends one report, and a repetition sends the same bytes"))
+    pub fn certificate<'a>(&self, randomness: impl Into<Randomness<'a>>) -> Result<Certificate> {
+        Ok(Certificate::certified(Adjacency::ReplaceUserRecord, self.events(), self.delta, randomness)?
+            .enforcing(format!("the vector is clipped to l2 norm {}", self.radius)))
     }
 
     /// Device: the vector with noise, an unbiased estimate of the clipped vector.
@@ -67,7 +66,7 @@ mod tests {
         let local = LocalGaussian::new(4, 3.0, Budget::new(2.0, 1e-5).unwrap()).unwrap();
         let Noise::Gaussian { sensitivity, .. } = local.events()[0].noise() else { panic!("not Gaussian") };
         assert!((6.0..6.001).contains(&sensitivity));
-        assert!(local.certificate().unwrap().guarantee().unwrap().epsilon <= 2.0);
+        assert!(local.certificate(Randomness::Devices).unwrap().guarantee().unwrap().epsilon <= 2.0);
         for bad in [[f64::NAN; 4], [f64::INFINITY; 4], [1e300; 4]] {
             let value = local.randomize(&bad, &mut RandomSource::insecure_seeded(1)).unwrap().value;
             assert!(value.iter().all(|x| x.abs() < 1e3));

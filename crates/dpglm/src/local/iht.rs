@@ -34,7 +34,7 @@ use crate::data::Dataset;
 use crate::error::{Error, Result, require_nonzero, require_positive};
 use crate::families::Family;
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Certificate};
+use crate::privacy::{Adjacency, Certificate, Randomness};
 use serde::{Deserialize, Serialize};
 
 /// Sparse linear, generalized linear or monotone regression from reports.
@@ -227,14 +227,18 @@ impl LocalIht {
         })
     }
 
-    /// The promise to each user.
-    pub fn certificate(&self, plan: &RoundPlan) -> Result<Certificate> {
+    /// The promise to each user, by where the devices draw their randomness from.
+    pub fn certificate<'a>(
+        &self,
+        plan: &RoundPlan,
+        randomness: impl Into<Randomness<'a>>,
+    ) -> Result<Certificate> {
         let randomizer = self.randomizer(&self.start(plan), plan.epsilon)?;
-        Ok(Certificate::certified(Adjacency::ReplaceUserRecord, randomizer.events()?, 0.0)?
+        Ok(Certificate::certified(Adjacency::ReplaceUserRecord, randomizer.events()?, 0.0, randomness)?
             .enforcing(format!("each feature is taken to [-{b}, {b}]", b = self.feature_bound))
             .enforcing(format!("the response is taken to [{}, {}]", self.response.0, self.response.1))
             .enforcing("every report has one of two probabilities, whose ratio is at most e^epsilon, exactly")
-            .provided("each user belongs to one group and sends one report"))
+            .provided("each user belongs to one group"))
     }
 
     /// The whole study on the rows of a table, each a user, in their order: with real reports.
@@ -401,7 +405,8 @@ mod tests {
     #[test]
     fn the_certificate_is_pure() {
         let study = LocalIht::new(Family::Logistic, (0.0, 1.0), 1.0, 2).unwrap();
-        let certificate = study.certificate(&study.plan(1_000, 4, 1.25).unwrap()).unwrap();
+        let certificate =
+            study.certificate(&study.plan(1_000, 4, 1.25).unwrap(), Randomness::Devices).unwrap();
         let guarantee = certificate.guarantee().unwrap();
         // The accountant adds up outwards.
         assert!((1.25..1.25 + 1e-12).contains(&guarantee.epsilon) && guarantee.delta == 0.0);

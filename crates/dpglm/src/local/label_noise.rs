@@ -26,7 +26,7 @@ use super::threshold_bit::require_interval;
 use crate::error::{Error, Result};
 use crate::mechanisms::{GaussianVector, LaplaceVector};
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Budget, Certificate, Event, Noise};
+use crate::privacy::{Adjacency, Budget, Certificate, Event, Noise, Randomness};
 
 /// Releases labels of a public interval with additive noise.
 ///
@@ -85,9 +85,10 @@ impl LabelNoise {
         }
     }
 
-    /// What the user is promised; `drawn_from` the device's source takes it back if that had a fixed seed.
-    pub fn certificate(&self) -> Result<Certificate> {
-        let certificate = Certificate::certified(Adjacency::ReplaceUserLabel, self.events(), self.delta)?;
+    /// What the user is promised, by where the device draws its noise from.
+    pub fn certificate<'a>(&self, randomness: impl Into<Randomness<'a>>) -> Result<Certificate> {
+        let adjacency = Adjacency::ReplaceUserLabel;
+        let certificate = Certificate::certified(adjacency, self.events(), self.delta, randomness)?;
         let (low, high) = self.labels;
         Ok(certificate.enforcing(format!("labels outside [{low}, {high}] count as its nearest end")))
     }
@@ -138,7 +139,7 @@ mod tests {
     #[test]
     fn promises_are_what_was_asked_for() {
         let laplace = LabelNoise::laplace((-4.0, 4.0), 1.0).unwrap();
-        let promised = laplace.certificate().unwrap().guarantee().unwrap();
+        let promised = laplace.certificate(Randomness::Devices).unwrap().guarantee().unwrap();
         assert!(promised.delta == 0.0 && promised.epsilon <= 1.0 && promised.epsilon > 0.999);
         let gaussian = LabelNoise::gaussian((-4.0, 4.0), Budget::new(1.0, 1e-3).unwrap()).unwrap();
         assert!(epsilon_at(&gaussian.events(), 1e-3).unwrap() <= 1.0);

@@ -37,7 +37,7 @@ use crate::error::{Error, Result, require_nonzero, require_positive};
 use crate::families::Family;
 use crate::kernels::{predict, weighted_gram};
 use crate::noise::RandomSource;
-use crate::privacy::Certificate;
+use crate::privacy::{Certificate, Randomness};
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 /// A Gram matrix is taken as positive if its smallest eigenvalue is above this share of its largest.
@@ -150,9 +150,13 @@ impl OneShotGlm {
     }
 
     /// The promise to each user, for a public Gram matrix. With the joint release, its own events are the promise.
-    pub fn certificate(&self, randomizer: &Randomizer) -> Result<Certificate> {
+    pub fn certificate<'a>(
+        &self,
+        randomizer: &Randomizer,
+        randomness: impl Into<Randomness<'a>>,
+    ) -> Result<Certificate> {
         Ok(randomizer
-            .certificate()?
+            .certificate(randomness)?
             .enforcing(format!("the features are clipped to l2 norm {}", self.radius))
             .enforcing(format!("the label is taken to [{}, {}]", self.labels.0, self.labels.1))
             .provided("the public rows belong to people who are not among the users"))
@@ -352,7 +356,7 @@ mod tests {
         let model = OneShotGlm::new(Family::Gaussian, (-2.0, 4.0), 1.5).unwrap();
         let radius = model.randomizer(2, 1.0).unwrap().radius();
         assert_eq!(radius, 4.5);
-        let certificate = model.certificate(&model.randomizer(2, 1.0).unwrap()).unwrap();
+        let certificate = model.certificate(&model.randomizer(2, 1.0).unwrap(), Randomness::Devices).unwrap();
         assert!(certificate.guarantee().is_some_and(|g| g.delta == 0.0 && g.epsilon < 1.0 + 1e-12));
         let bad = [f64::NAN, f64::INFINITY, -1e300, 1e300, 0.3, 4.0, -2.0];
         for a in bad {

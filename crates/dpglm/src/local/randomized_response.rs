@@ -23,7 +23,7 @@
 use crate::accounting::calibrate;
 use crate::error::{Error, Result};
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Budget, Certificate, Event, Noise};
+use crate::privacy::{Adjacency, Budget, Certificate, Event, Noise, Randomness};
 
 /// All outcomes of 64 random bits.
 const OUTCOMES: f64 = 18_446_744_073_709_551_616.0;
@@ -94,9 +94,10 @@ impl RandomizedResponse {
         Ok(vec![Event::new("label", Noise::Pure { epsilon: self.epsilon }, 1)?])
     }
 
-    /// What the user is promised; `drawn_from` the device's source takes it back if that had a fixed seed.
-    pub fn certificate(&self) -> Result<Certificate> {
-        let certificate = Certificate::certified(Adjacency::ReplaceUserLabel, self.events()?, 0.0)?;
+    /// What the user is promised, by where the device draws its noise from.
+    pub fn certificate<'a>(&self, randomness: impl Into<Randomness<'a>>) -> Result<Certificate> {
+        let certificate =
+            Certificate::certified(Adjacency::ReplaceUserLabel, self.events()?, 0.0, randomness)?;
         Ok(certificate
             .enforcing(format!("a label outside the {} declared levels counts as the first", self.levels)))
     }
@@ -270,7 +271,7 @@ pub(crate) mod tests {
         for epsilon in [0.0, -1.0, 1e-7, 701.0, f64::NAN, f64::INFINITY] {
             assert!(RandomizedResponse::new(2, epsilon).is_err());
         }
-        let promised = response.certificate().unwrap().guarantee().unwrap();
+        let promised = response.certificate(Randomness::Devices).unwrap().guarantee().unwrap();
         assert!(promised.delta == 0.0 && (1.0 - 1e-9..=1.0).contains(&promised.epsilon));
     }
 }

@@ -16,7 +16,7 @@ use super::weights::check_epsilon;
 use crate::data::clipping::clip_l2;
 use crate::error::{Error, Result, require_nonzero, require_positive};
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Certificate, Event, Noise};
+use crate::privacy::{Adjacency, Certificate, Event, Noise, Randomness};
 use std::fmt;
 
 /// Largest dimension of a randomized vector.
@@ -126,12 +126,13 @@ impl Randomizer {
         Ok(vec![Event::new("randomized report of a vector", noise, 1)?])
     }
 
-    /// The promise to a user who sends one report.
-    pub fn certificate(&self) -> Result<Certificate> {
-        Ok(Certificate::certified(Adjacency::ReplaceUserRecord, self.events()?, 0.0)?
+    /// The promise to a user who sends one report, by where the device draws its randomness from.
+    pub fn certificate<'a>(&self, randomness: impl Into<Randomness<'a>>) -> Result<Certificate> {
+        Ok(Certificate::certified(Adjacency::ReplaceUserRecord, self.events()?, 0.0, randomness)?
             .enforcing(format!("the vector is clipped to l2 norm {}", self.radius))
-            .enforcing("every report has one of two probabilities, whose ratio is at most e^epsilon, exactly")
-            .provided("the user sends one report, and a repetition sends the same bytes"))
+            .enforcing(
+                "every report has one of two probabilities, whose ratio is at most e^epsilon, exactly",
+            ))
     }
 
     /// An upper bound on the expected squared l2 norm of one estimate, up to rounding: `(radius / gain)^2`.

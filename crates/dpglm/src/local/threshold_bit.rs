@@ -33,7 +33,7 @@
 use super::randomized_response::RandomizedResponse;
 use crate::error::{Error, Result};
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Certificate, Event};
+use crate::privacy::{Adjacency, Certificate, Event, Randomness};
 
 /// Releases labels of a public interval as one bit each.
 ///
@@ -84,9 +84,10 @@ impl ThresholdBit {
         self.response.events()
     }
 
-    /// What the user is promised; `drawn_from` the device's source takes it back if that had a fixed seed.
-    pub fn certificate(&self) -> Result<Certificate> {
-        let certificate = Certificate::certified(Adjacency::ReplaceUserLabel, self.events()?, 0.0)?;
+    /// What the user is promised, by where the device draws its noise from.
+    pub fn certificate<'a>(&self, randomness: impl Into<Randomness<'a>>) -> Result<Certificate> {
+        let certificate =
+            Certificate::certified(Adjacency::ReplaceUserLabel, self.events()?, 0.0, randomness)?;
         let (low, high) = self.labels;
         Ok(certificate.enforcing(format!("labels outside [{low}, {high}] count as its nearest end")))
     }

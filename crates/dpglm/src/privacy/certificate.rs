@@ -1,13 +1,18 @@
 //! The certificate: what left, what it cost, and on what the promise rests.
 //!
-//! A certificate is written once, by the code that made the release, and read many times. Reading goes through
-//! validation: a document that claims less privacy loss than its own events cost is refused.
+//! A certificate is written once, by the code that made the release, and read many times. It cannot be made without saying where the
+//! noise came from ([`Randomness`]): a fixed seed leaves no promise.
+//!
+//! Reading goes through validation: a document that claims less privacy loss than its own events cost is refused. That is arithmetic: that
+//! the releases were as listed, and that the grade is true, a reader has to take from whoever wrote the document. A signature over its
+//! bytes says who that was.
 
+use super::conditions::{self, Randomness};
+use super::decimal::{factor, plain, rounded_up};
 use super::event::Event;
 use super::part::{self, Part};
 use crate::accounting::{self, Guarantee, Method};
 use crate::error::{Error, Result, require_positive};
-use crate::noise::RandomSource;
 use crate::privacy::budget::check_delta;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -44,10 +49,12 @@ pub enum Grade {
 /// What left, what it cost, and on what the promise rests.
 ///
 /// ```
+/// use dpglm::noise::RandomSource;
 /// use dpglm::privacy::{Adjacency, Certificate, Event, Noise};
 ///
+/// let rng = RandomSource::from_os()?;
 /// let events = vec![Event::new("mean", Noise::Gaussian { sensitivity: 0.01, sigma: 0.1 }, 1)?];
-/// let certificate = Certificate::certified(Adjacency::ReplaceRow, events, 1e-6)?
+/// let certificate = Certificate::certified(Adjacency::ReplaceRow, events, 1e-6, &rng)?
 ///     .enforcing("each row is clipped to l2 norm 5");
 /// let read = Certificate::from_json(&certificate.to_json())?;
 /// assert_eq!(read, certificate);
@@ -68,48 +75,70 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// A promise that holds for every data set. The accountant computes epsilon at `delta` (zero for a pure promise).
-    pub fn certified(adjacency: Adjacency, events: Vec<Event>, delta: f64) -> Result<Self> {
-        let guarantee = accounting::account(&events, delta)?;
-        let curve = accounting::curve(&events)?;
-        Ok(Self::accounted(adjacency, events, guarantee, curve))
+    /// A promise that holds for every data set, of releases whose noise came from `randomness`. The accountant computes epsilon at
+    /// `delta` (zero for a pure promise). Noise from a fixed seed is no promise: the grade is then none.
+    pub fn certified<'a>(
+        adjacency: Adjacency,
+        events: Vec<Event>,
+        delta: f64,
+        randomness: impl Into<Randomness<'a>>,
+    ) -> Result<Self> {
+        Self::certified_in_parts(adjacency, events, Vec::new(), delta, randomness)
     }
 
     /// A certificate for rows divided into public parts: `events` were released from all rows, each part's from its rows
     /// alone, and the promise is what the worst-off row has.
-    pub fn certified_in_parts(
+    pub fn certified_in_parts<'a>(
         adjacency: Adjacency,
         events: Vec<Event>,
         parts: Vec<Part>,
         delta: f64,
+        randomness: impl Into<Randomness<'a>>,
     ) -> Result<Self> {
+        let randomness = randomness.into();
+        let local = matches!(adjacency, Adjacency::ReplaceUserRecord | Adjacency::ReplaceUserLabel);
+        if matches!(randomness, Randomness::Devices) && !local {
+            return Err(Error::Conflict(
+                "devices draw noise in the local model only: name the source that the noise of this table came from".into(),
+            ));
+        }
         let guarantee = part::guarantee(&events, &parts, delta)?;
         let curve = part::curve(&events, &parts)?;
-        Ok(Self::accounted(adjacency, events, guarantee, curve).in_parts(parts))
+        Ok(Self::accounted(adjacency, events, guarantee, curve, randomness).in_parts(parts))
     }
 
     /// Notes the releases of parts of the rows, under a guarantee that already counts them.
     pub(crate) fn in_parts(mut self, parts: Vec<Part>) -> Self {
         self.parts = parts;
-        if self.parts.is_empty() { self } else { self.provided(part::ORDER) }
+        if self.parts.is_empty() { self } else { self.provided(conditions::ORDER) }
     }
 
-    /// A certified promise that was accounted for before the events took place.
-    pub(crate) fn accounted(
+    /// A promise that was accounted for before the events took place.
+    pub(crate) fn accounted<'a>(
         adjacency: Adjacency,
         events: Vec<Event>,
         guarantee: Guarantee,
         curve: Vec<(f64, f64)>,
+        randomness: impl Into<Randomness<'a>>,
     ) -> Self {
+        if let Randomness::Source(source) = randomness.into()
+            && let Some(seed) = source.insecure_seed()
+        {
+            return Self::without_promise(
+                adjacency,
+                events,
+                format!("the noise is that of the fixed seed {seed}"),
+            );
+        }
         Self {
             curve,
+            conditions: conditions::of_use(&adjacency),
             adjacency,
             grade: Grade::Certified,
             events,
             parts: Vec::new(),
             guarantee: Some(guarantee),
             enforced: Vec::new(),
-            conditions: vec!["a failed run is not released".into()],
             version: env!("CARGO_PKG_VERSION").into(),
         }
     }
@@ -146,9 +175,11 @@ impl Certificate {
         self
     }
 
-    /// Adds a condition of use that software cannot enforce.
+    /// Adds a condition of use that software cannot enforce. Where nothing is promised there is nothing to provide for.
     pub fn provided(mut self, condition: impl Into<String>) -> Self {
-        self.conditions.push(condition.into());
+        if self.guarantee.is_some() {
+            self.conditions.push(condition.into());
+        }
         self
     }
 
@@ -163,15 +194,6 @@ impl Certificate {
             }
             none @ Grade::None(_) => none,
         };
-        self
-    }
-
-    /// Takes the promise back if the noise came from a fixed seed.
-    pub fn drawn_from(mut self, source: &RandomSource) -> Self {
-        if let Some(seed) = source.insecure_seed() {
-            self.grade = Grade::None(format!("the noise came from the fixed seed {seed}"));
-            (self.guarantee, self.curve) = (None, Vec::new());
-        }
         self
     }
 
@@ -240,7 +262,10 @@ impl Certificate {
                 let cost = accounting::epsilon_at(path, delta)?;
                 if cost > epsilon * (1.0 + NOISE) {
                     return Err(malformed(format!(
-                        "it claims epsilon {epsilon} at delta {delta:e}, but its events cost {cost}"
+                        "it claims epsilon {} at delta {}, but its events cost {}",
+                        plain(epsilon),
+                        plain(delta),
+                        rounded_up(cost)
                     )));
                 }
             }
@@ -250,7 +275,7 @@ impl Certificate {
 }
 
 impl fmt::Display for Certificate {
-    /// The promise in one plain sentence.
+    /// The promise in one plain sentence, its numbers rounded up.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(Guarantee { epsilon, delta, .. }) = self.guarantee else {
             let Grade::None(reason) = &self.grade else { return write!(f, "No privacy is promised.") };
@@ -263,9 +288,9 @@ impl fmt::Display for Certificate {
             Adjacency::ReplaceUserLabel => write!(f, "Replacing any one user's label")?,
             Adjacency::ReplacePair => write!(f, "Replacing any one row (a row is two people)")?,
         }
-        write!(f, " changes the probability of any result by at most a factor e^{epsilon:.4}")?;
+        write!(f, " changes the probability of any result by at most a factor {}", factor(epsilon))?;
         if delta > 0.0 {
-            write!(f, ", up to an additional probability of {delta:e}")?;
+            write!(f, ", up to an additional probability of {}", rounded_up(delta))?;
         }
         if let Grade::Conditional(assumptions) = &self.grade {
             write!(f, ", provided that {}", assumptions.join(" and that "))?;
@@ -393,22 +418,28 @@ fn check_point(epsilon: f64, delta: f64) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::noise::RandomSource;
     use crate::privacy::Noise;
 
     fn certificate() -> Certificate {
+        certificate_from(&RandomSource::from_os().unwrap())
+    }
+
+    fn certificate_from(source: &RandomSource) -> Certificate {
         let events = vec![
             Event::new("support", Noise::Selection { sensitivity: 1.0, scale: 30.0 }, 5).unwrap(),
             Event::new("values", Noise::Gaussian { sensitivity: 1.0, sigma: 9.0 }, 1).unwrap(),
         ];
-        Certificate::certified(Adjacency::ReplaceUnit("patient".into()), events, 1e-6).unwrap()
+        Certificate::certified(Adjacency::ReplaceUnit("patient".into()), events, 1e-6, source).unwrap()
     }
 
     #[test]
     fn round_trip_keeps_everything() {
         let plain = certificate().enforcing("rows are clipped").provided("n is public");
         let conditional = certificate().assuming("rows have norm 1").assuming("y is bounded");
-        let none = certificate().drawn_from(&RandomSource::insecure_seeded(3));
+        let none = certificate_from(&RandomSource::insecure_seeded(3)).provided("nothing");
         assert!(matches!(none.grade(), Grade::None(_)) && none.guarantee().is_none());
+        assert!(none.conditions().is_empty() && none.curve().is_empty() && none.events().len() == 2);
         for c in [plain, conditional, none] {
             assert_eq!(Certificate::from_json(&c.to_json()).unwrap(), c);
         }
@@ -433,13 +464,23 @@ mod tests {
         let part = |rows: &str, sigma: f64| Part { rows: rows.into(), events: vec![event(rows, sigma)] };
         let parts = vec![part("four of five", 8.0), part("every fifth", 4.0)];
         let common = vec![event("fit", 5.0)];
+        let rng = RandomSource::from_os().unwrap();
         let certificate =
-            Certificate::certified_in_parts(Adjacency::ReplaceRow, common.clone(), parts, 1e-6).unwrap();
+            Certificate::certified_in_parts(Adjacency::ReplaceRow, common.clone(), parts.clone(), 1e-6, &rng)
+                .unwrap();
         let worst = accounting::epsilon_at(&[common[0].clone(), event("every fifth", 4.0)], 1e-6).unwrap();
         let claimed = certificate.guarantee().unwrap().epsilon;
         assert_eq!(claimed, worst);
         assert!(certificate.verify().is_ok() && certificate.parts().len() == 2);
         assert_eq!(Certificate::from_json(&certificate.to_json()).unwrap(), certificate);
+        assert_eq!(certificate.conditions().last().map(String::as_str), Some(conditions::ORDER));
+        // A fixed seed takes back this promise too.
+        let seeded = RandomSource::insecure_seeded(1);
+        let none =
+            Certificate::certified_in_parts(Adjacency::ReplaceRow, common, parts, 1e-6, &seeded).unwrap();
+        assert!(
+            matches!(none.grade(), Grade::None(_)) && none.guarantee().is_none() && none.parts().len() == 2
+        );
         // A part that costs more than the claim is found, whichever it is.
         for k in 0..2 {
             let mut document: serde_json::Value = serde_json::from_str(&certificate.to_json()).unwrap();
@@ -473,5 +514,35 @@ mod tests {
         let sentence = certificate().to_string();
         assert!(sentence.starts_with("Replacing all rows of any one patient changes"), "{sentence}");
         assert!(sentence.ends_with("up to an additional probability of 1e-6."), "{sentence}");
+    }
+
+    /// 0.00004 is not 0.0000, and 0.1234401 not 0.1234.
+    #[test]
+    fn the_sentence_rounds_up() {
+        for (epsilon, factor) in [(0.000_04, "e^(4e-5)"), (0.123_440_1, "e^0.123441"), (0.5, "e^0.5")] {
+            let events = vec![Event::new("vote", Noise::Pure { epsilon }, 1).unwrap()];
+            let adjacency = Adjacency::ReplaceUserRecord;
+            let certificate = Certificate::certified(adjacency, events, 0.0, Randomness::Devices).unwrap();
+            assert!(certificate.to_string().ends_with(&format!("a factor {factor}.")), "{certificate}");
+        }
+        let events = vec![Event::new("mean", Noise::Gaussian { sensitivity: 1.0, sigma: 9.0 }, 1).unwrap()];
+        let rng = RandomSource::from_os().unwrap();
+        let certificate =
+            Certificate::certified(Adjacency::ReplaceRow, events, 1.234_567_8e-6, &rng).unwrap();
+        assert!(certificate.to_string().ends_with(" 1.23457e-6."), "{certificate}");
+    }
+
+    /// A table's noise is drawn where the table is.
+    #[test]
+    fn devices_draw_noise_in_the_local_model_only() {
+        let events = || vec![Event::new("vote", Noise::Pure { epsilon: 1.0 }, 1).unwrap()];
+        let certified = |adjacency| Certificate::certified(adjacency, events(), 0.0, Randomness::Devices);
+        for adjacency in [Adjacency::ReplaceUserRecord, Adjacency::ReplaceUserLabel] {
+            assert_eq!(*certified(adjacency).unwrap().grade(), Grade::Certified);
+        }
+        for adjacency in [Adjacency::ReplaceRow, Adjacency::ReplacePair, Adjacency::ReplaceUnit("id".into())]
+        {
+            assert!(certified(adjacency).is_err());
+        }
     }
 }

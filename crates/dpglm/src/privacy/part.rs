@@ -20,9 +20,6 @@ pub struct Part {
     pub events: Vec<Event>,
 }
 
-/// What a division by place needs, and software cannot see.
-pub(crate) const ORDER: &str = "the order of the rows does not depend on their private cells: a table sorted by one must be shuffled first";
-
 /// Everything a row of each part pays for: common events and its part's own; the common ones alone without parts.
 pub(crate) fn paths(common: &[Event], parts: &[Part]) -> Vec<Vec<Event>> {
     if parts.is_empty() {

@@ -10,7 +10,7 @@ use crate::families::Family;
 use crate::local::{Choices, Kind, LocalGaussian, LocalIht, OneShotGlm, Randomizer};
 use crate::mechanisms::GaussianVector;
 use crate::noise::RandomSource;
-use crate::privacy::{Budget, Event, Noise};
+use crate::privacy::{Budget, Event, Noise, Randomness};
 use std::rc::Rc;
 
 const EPSILON: f64 = 1.0;
@@ -122,7 +122,7 @@ pub(super) fn local_iht() -> Result<AuditCase> {
     let study = Rc::new(LocalIht::new(Family::Gaussian, (-1.0, 1.0), 1.0, 1)?);
     let plan = study.plan(100, DIMENSION, EPSILON)?;
     let state = Rc::new(study.start(&plan));
-    let claim = study.certificate(&plan)?.events().to_vec();
+    let claim = study.certificate(&plan, Randomness::Devices)?.events().to_vec();
     let build = |epsilon: f64, reports: u32| -> Result<Vec<Run>> {
         let (study, state) = (study.clone(), state.clone());
         let randomizer = study.randomizer(&state, epsilon)?;

@@ -94,11 +94,11 @@ impl PreparedSparseMean {
         Ok(events)
     }
 
-    /// The certificate that a fit would carry; none without privacy.
-    pub fn planned(&self) -> Result<Option<Certificate>> {
+    /// The certificate that a fit with noise from `source` would carry; none without privacy.
+    pub fn planned(&self, source: &RandomSource) -> Result<Option<Certificate>> {
         let (Some(choice), Privacy::Budget(rest)) = (self.choice, self.rest) else { return Ok(None) };
         let events = self.with(self.model.largest)?.events()?;
-        let certificate = Certificate::certified(Adjacency::ReplaceRow, events, rest.delta())?;
+        let certificate = Certificate::certified(Adjacency::ReplaceRow, events, rest.delta(), source)?;
         Ok(Some(certificate.after_pure(choice.events()?, choice.epsilon)))
     }
 

@@ -82,9 +82,8 @@ impl Purse<'_> {
         match &self.calibration.promise {
             None => self.close(adjacency),
             Some(promise) => {
-                Certificate::accounted(adjacency, common, promise.guarantee, promise.curve.clone())
-                    .in_parts(parts)
-                    .drawn_from(self.rng)
+                let (guarantee, curve) = (promise.guarantee, promise.curve.clone());
+                Certificate::accounted(adjacency, common, guarantee, curve, &*self.rng).in_parts(parts)
             }
         }
     }
