@@ -1,22 +1,43 @@
 //! The files that commands leave behind.
 
-use crate::Format;
 use crate::failure::Failure;
+use crate::{Format, render};
+use dpglm_io::assembly::signed;
+use dpglm_sign::SigningKey;
 use std::path::Path;
 
 pub use dpglm_io::assembly::document::{Artefact, read};
 
-/// Room that is asked for before the budget is spent.
-pub const SIZE: usize = 1 << 20;
+/// Where an artefact goes, and who signs it.
+pub struct Destination<'a> {
+    path: Option<&'a Path>,
+    key: Option<SigningKey>,
+}
 
-/// Writes the artefact where it was asked for, then gives what is printed.
-pub fn release(artefact: &Artefact, output: Option<&Path>, format: Format) -> Result<String, Failure> {
-    let json = artefact.json()?;
-    if let Some(path) = output {
-        dpglm_io::write_atomically(path, json.as_bytes())?;
+impl<'a> Destination<'a> {
+    /// Reads the key and finds out whether the files can be written: before the budget is spent.
+    pub fn new(output: Option<&'a Path>, key_file: Option<&Path>) -> Result<Self, Failure> {
+        let key = key_file.map(signed::signing_key).transpose()?;
+        if let Some(path) = output {
+            signed::require_writable(path, key.as_ref())?;
+        }
+        Ok(Self { path: output, key })
     }
-    Ok(match format {
-        Format::Json => json,
-        Format::Table => format!("{}\n{}\n", artefact.table(), artefact.certificate()),
-    })
+
+    /// Writes the artefact where it was asked for, then gives what is printed.
+    pub fn release(&self, artefact: &Artefact, format: Format) -> Result<String, Failure> {
+        let json = artefact.json()?;
+        if let Some(path) = self.path {
+            signed::write(path, &json, self.key.as_ref())?;
+        }
+        if format == Format::Json {
+            return Ok(json);
+        }
+        let certificate = artefact.certificate();
+        let place = match self.path {
+            Some(path) => format!("`dpglm show {}` lists them", path.display()),
+            None => "write the artefact with --output FILE, and `dpglm show FILE` lists them".into(),
+        };
+        Ok(format!("{}\n{certificate}\n{}", artefact.table(), render::conditions(certificate, &place)))
+    }
 }

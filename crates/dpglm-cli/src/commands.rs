@@ -6,6 +6,7 @@ pub mod calibrate;
 #[cfg(feature = "collect")]
 pub mod collect;
 pub mod fit;
+pub mod keygen;
 pub mod mean;
 pub mod methods;
 pub mod plan;

@@ -45,6 +45,8 @@ enum Command {
     Predict(commands::predict::Arguments),
     /// Show a fitted model and check its certificate
     Show(commands::show::Arguments),
+    /// Make a key pair to sign with
+    Keygen(commands::keygen::Arguments),
     /// Attack a method, and bound its epsilon from below
     Audit(Box<commands::audit::Arguments>),
     /// List the methods, what each guarantees and how to call it
@@ -80,6 +82,7 @@ fn main() -> ExitCode {
         Command::Plan(arguments) => commands::plan::run(&arguments, cli.format),
         Command::Predict(arguments) => commands::predict::run(&arguments, cli.format),
         Command::Show(arguments) => commands::show::run(&arguments, cli.format),
+        Command::Keygen(arguments) => commands::keygen::run(&arguments, cli.format),
         Command::Audit(arguments) => commands::audit::run(&arguments, cli.format),
         Command::Methods(arguments) => commands::methods::run(&arguments, cli.format),
         Command::Schema(arguments) => commands::schema::run(&arguments),

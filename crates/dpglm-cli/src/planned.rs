@@ -16,9 +16,12 @@ pub fn show(certificate: &Certificate, format: Format) -> Result<String, Failure
         [] => String::new(),
         events => format!(
             "Planned releases, each in units of its own sensitivity:\n\n{}\n",
-            render::events(events, render::rounded)?
+            render::events(events, render::Digits::Few)?
         ),
     };
-    let releases = releases + &render::parts(certificate.parts(), render::rounded)?;
-    Ok(format!("{releases}{certificate}\nThis is a plan: no cell was read and nothing was spent.\n"))
+    let releases = releases + &render::parts(certificate.parts(), render::Digits::Few)?;
+    let conditions = render::conditions(certificate, "--format json lists them");
+    Ok(format!(
+        "{releases}{certificate}\n{conditions}This is a plan: no cell was read and nothing was spent.\n"
+    ))
 }

@@ -189,7 +189,7 @@ pub fn errors(law: impl Fn(f64, f64) -> f64, rows: usize, epsilon: f64, points: 
             x(point.epsilon),
             y(point.error),
             point.rows,
-            point.epsilon,
+            rounded_up(point.epsilon),
             point.error
         );
     }

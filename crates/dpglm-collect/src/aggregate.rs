@@ -15,7 +15,7 @@ use dpglm::families;
 use dpglm::local::randomizer::{Kind, Randomizer, Report};
 use dpglm::local::{LocalIht, RoundPlan, RoundState};
 use dpglm::noise::RandomSource;
-use dpglm::privacy::Certificate;
+use dpglm::privacy::{Certificate, Randomness, decimal};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
@@ -62,10 +62,33 @@ pub struct Facts<'a> {
     purpose: &'a str,
     participants: &'a str,
     epsilon: f64,
+    shown: Shown,
     family: &'static str,
     intercept: bool,
     features: &'a [Column],
     response: &'a Column,
+}
+
+/// The promise as people read it, rounded up.
+#[derive(Debug, Serialize)]
+struct Shown {
+    epsilon: String,
+    /// `e^0.5`.
+    factor: String,
+    /// How many times as likely that is.
+    times: String,
+}
+
+impl Shown {
+    fn of(epsilon: f64) -> Self {
+        // More than the exponential function errs by.
+        let times = epsilon.exp() * (1.0 + 1e-14);
+        Self {
+            epsilon: decimal::rounded_up(epsilon),
+            factor: decimal::factor(epsilon),
+            times: decimal::rounded_up_to(times, 3),
+        }
+    }
 }
 
 /// What a device does in a round, for the page.
@@ -136,7 +159,7 @@ impl Aggregate {
 
     /// The promise to each participant.
     pub fn certificate(&self) -> Result<Certificate> {
-        Ok(self.inner.fit.certificate(&self.inner.plan)?)
+        Ok(self.inner.fit.certificate(&self.inner.plan, Randomness::Devices)?)
     }
 
     /// The state in which the first round opens.
@@ -277,6 +300,7 @@ impl Aggregate {
             purpose: study.purpose(),
             participants: study.participants(),
             epsilon: study.epsilon(),
+            shown: Shown::of(study.epsilon()),
             family: study.family().name(),
             intercept: study.intercept(),
             features: study.features(),

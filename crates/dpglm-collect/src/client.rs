@@ -23,6 +23,7 @@ pub use http::{Served, Service};
 use std::collections::BTreeMap;
 
 use dpglm::noise::RandomSource;
+use dpglm::privacy::decimal;
 
 use crate::aggregate::Aggregate;
 use crate::error::{Error, Result};
@@ -43,7 +44,10 @@ impl Accepted {
         let study = signed.verify(key)?.clone();
         if study.epsilon() > limit {
             return Err(Error::refused(
-                format!("the study asks for epsilon {}, above the user's limit of {limit}", study.epsilon()),
+                format!(
+                    "the study asks for epsilon {}, above the user's limit of {limit}",
+                    decimal::rounded_up(study.epsilon())
+                ),
                 "leave the study out, or raise the limit knowingly",
             ));
         }

@@ -73,6 +73,12 @@ impl Error {
     }
 }
 
+impl From<dpglm_sign::Error> for Error {
+    fn from(error: dpglm_sign::Error) -> Self {
+        Self::Argument(error.to_string())
+    }
+}
+
 impl From<rusqlite::Error> for Error {
     /// SQLite's messages name tables and columns, never values.
     fn from(error: rusqlite::Error) -> Self {

@@ -18,7 +18,6 @@
 pub mod aggregate;
 pub mod client;
 pub mod error;
-pub mod hex;
 pub mod message;
 pub mod server;
 pub mod simulate;
@@ -26,4 +25,5 @@ pub mod storage;
 pub mod study;
 pub mod token;
 
+pub use dpglm_sign::hex;
 pub use error::{Error, Result};

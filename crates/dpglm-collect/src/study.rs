@@ -36,28 +36,26 @@
 //! lies beside the file, `study.toml.sig`, as 128 hexadecimal digits. Devices know the curator's public key beforehand; the key
 //! is not part of the study.
 
-mod key;
 mod raw;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use dpglm::local::randomizer::Kind;
+use dpglm_sign::{STUDY, Signature, hex, signed_bytes};
 use ring::digest::{SHA256, digest};
 
 use serde::Serialize;
 
-pub use key::{PublicKey, SigningKey};
+pub use dpglm_sign::{PublicKey, SigningKey, signature_path};
 pub use raw::Family;
 
 use crate::error::{Error, Result};
-use crate::hex;
 use crate::storage::StoredStudy;
 use raw::RawStudy;
 
 /// The protocol version this crate speaks.
 pub const VERSION: u32 = 1;
-const DOMAIN: &[u8] = b"dpglm study v1\n";
 /// Largest study file: far above any real one.
 pub const MAX_LENGTH: usize = 1 << 20;
 
@@ -96,7 +94,7 @@ pub struct Fingerprint([u8; 32]);
 impl Fingerprint {
     fn of(text: &str) -> Self {
         let mut bytes = [0; 32];
-        bytes.copy_from_slice(digest(&SHA256, &signed_bytes(text)).as_ref());
+        bytes.copy_from_slice(digest(&SHA256, &signed_bytes(STUDY, text.as_bytes())).as_ref());
         Self(bytes)
     }
 
@@ -118,11 +116,6 @@ impl fmt::Debug for Fingerprint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Fingerprint({self})")
     }
-}
-
-/// What is signed and hashed.
-fn signed_bytes(text: &str) -> Vec<u8> {
-    [DOMAIN, text.as_bytes()].concat()
 }
 
 impl Study {
@@ -232,22 +225,20 @@ impl Study {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SignedStudy {
     study: Study,
-    signature: [u8; 64],
+    signature: Signature,
 }
 
 impl SignedStudy {
     /// Signs a study.
     pub fn sign(study: Study, key: &SigningKey) -> Self {
-        let signature = key.sign(&signed_bytes(study.text()));
+        let signature = key.sign(STUDY, study.text().as_bytes());
         Self { study, signature }
     }
 
     /// A study and the signature that came with it, 128 hexadecimal digits.
     pub fn new(text: &str, signature: &str) -> Result<Self> {
-        let signature = hex::decode(signature.trim()).and_then(|bytes| bytes.try_into().ok());
-        let signature = signature.ok_or_else(|| {
-            Error::study("the signature is not 128 hexadecimal digits", "sign it: `dpglm collect sign`")
-        })?;
+        let signature = Signature::parse(signature)
+            .map_err(|error| Error::study(error.to_string(), "sign it: `dpglm collect sign`"))?;
         Ok(Self { study: Study::parse(text)?, signature })
     }
 
@@ -263,7 +254,7 @@ impl SignedStudy {
 
     /// The study, if the signature is by this key.
     pub fn verify(&self, key: &PublicKey) -> Result<&Study> {
-        if key.verifies(&signed_bytes(self.study.text()), &self.signature) {
+        if key.verifies(STUDY, self.study.text().as_bytes(), &self.signature) {
             return Ok(&self.study);
         }
         Err(Error::study(
@@ -279,18 +270,11 @@ impl SignedStudy {
 
     /// The signature, hexadecimal.
     pub fn signature(&self) -> String {
-        hex::encode(&self.signature)
+        self.signature.to_string()
     }
 
     /// As the storage keeps it.
     pub fn stored(&self) -> StoredStudy {
         StoredStudy { text: self.study.text.clone(), signature: self.signature() }
     }
-}
-
-/// Where a study file's signature lies.
-pub fn signature_path(study: &Path) -> PathBuf {
-    let mut name = study.as_os_str().to_owned();
-    name.push(".sig");
-    name.into()
 }

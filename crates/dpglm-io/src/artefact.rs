@@ -1,4 +1,4 @@
-//! Artefacts out: a file is either written whole or not at all.
+//! Artefacts and secrets out: a file is either written whole or not at all.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -55,6 +55,25 @@ pub fn check_writable(path: &Path, size: usize) -> Result<()> {
     // If this fails too, the first error is the one to report.
     let removed = fs::remove_file(&temporary);
     written.and(removed).map_err(|e| failed(path, e))
+}
+
+/// Writes a new file that only its owner can read. One that exists is never overwritten: it may hold the only copy of a key.
+pub fn write_secret(path: &Path, text: &str) -> Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(path).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    });
+    written.map_err(|source| match source.kind() {
+        io::ErrorKind::AlreadyExists => {
+            let remedy = "it may hold the only copy of a secret, so it is left as it is; name a new file";
+            Error::Io { path: path.to_path_buf(), action: "written", source, remedy }
+        }
+        _ => failed(path, source),
+    })
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {

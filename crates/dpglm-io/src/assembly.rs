@@ -13,6 +13,7 @@
 //! | [`budget`] | the privacy granted: no number has a default |
 //! | [`fit`] | from an encoded table to the artefact of a fit or of means |
 //! | [`document`] | the artefacts: self-describing JSON |
+//! | [`signed`] | artefacts with a signature beside them |
 //! | [`predict`] | what a fitted model says about other rows |
 //! | [`planned`] | what a dry run promises |
 //! | [`study`] | plans of studies, by simulation |
@@ -33,6 +34,7 @@ pub mod notes;
 pub mod planned;
 pub mod predict;
 pub mod render;
+pub mod signed;
 pub mod study;
 mod table;
 pub mod tune;

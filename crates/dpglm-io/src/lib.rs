@@ -67,7 +67,7 @@ pub mod read;
 pub mod schema;
 pub mod wide;
 
-pub use artefact::{check_writable, write_atomically};
+pub use artefact::{check_writable, write_atomically, write_secret};
 pub use bounds::{Bounds, Scale, Scaling};
 pub use encode::{
     CuratorNotes, Domain, Encoded, EncodedColumn, Precision, Target, Touched, Units, UserUnits, norm_bound,

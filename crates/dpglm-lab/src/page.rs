@@ -178,9 +178,14 @@ pub fn number(line: &LineResult) -> String {
 /// The stated and the true epsilon of a literal run.
 pub fn stated_and_true(promise: &Promise) -> String {
     match promise.truly {
-        Some(truly) => format!("; epsilon {} stated, {} true", short(promise.epsilon), short(truly)),
-        None => format!("; epsilon {} stated, none true", short(promise.epsilon)),
+        Some(truly) => format!("; epsilon {} stated, {} true", epsilon(promise.epsilon), epsilon(truly)),
+        None => format!("; epsilon {} stated, none true", epsilon(promise.epsilon)),
     }
+}
+
+/// An epsilon to three digits, rounded up.
+pub fn epsilon(value: f64) -> String {
+    dpglm::privacy::decimal::rounded_up_to(value, 3)
 }
 
 /// Three digits.
@@ -213,5 +218,7 @@ mod tests {
             assert_eq!(short(value), text);
         }
         assert_eq!(capital("holds"), "Holds");
+        let promise = Promise { epsilon: 0.2, delta: 1e-5, truly: Some(0.213_4), because: String::new() };
+        assert_eq!(stated_and_true(&promise), "; epsilon 0.2 stated, 0.214 true");
     }
 }

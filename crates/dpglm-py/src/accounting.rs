@@ -66,6 +66,12 @@ pub fn verify_certificate(certificate_json: &str) -> PyResult<String> {
     Ok(Certificate::from_json(certificate_json).map_err(exception)?.to_json())
 }
 
+/// A privacy number as it is printed, rounded up.
+#[pyfunction]
+pub fn rounded_up(value: f64) -> String {
+    dpglm::privacy::decimal::rounded_up(value)
+}
+
 /// A certificate's sentence.
 #[pyfunction]
 pub fn certificate_text(certificate_json: &str) -> PyResult<String> {

@@ -5,8 +5,11 @@ use super::words::exception;
 use dpglm_io::assembly::Failure;
 use dpglm_io::assembly::document::{Artefact as Document, parse};
 use dpglm_io::assembly::predict::{linear_predictors, predict};
+use dpglm_io::assembly::signed;
+use dpglm_sign::PublicKey;
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
+use std::path::PathBuf;
 
 /// An artefact that was read and whose certificate was checked.
 #[pyclass(frozen)]
@@ -69,6 +72,27 @@ impl Artefact {
     fn __repr__(&self) -> String {
         self.0.table()
     }
+}
+
+/// Makes a key pair: writes the secret key to a new file and gives the public one.
+#[pyfunction]
+pub fn keygen(path: PathBuf) -> PyResult<String> {
+    Ok(signed::keygen(&path).map_err(exception)?.to_string())
+}
+
+/// Writes an artefact as the command line does, and its signature beside it if a file with a secret key is given.
+#[pyfunction]
+#[pyo3(signature = (json, path, key_file=None))]
+pub fn save_artefact(json: &str, path: PathBuf, key_file: Option<PathBuf>) -> PyResult<()> {
+    let key = key_file.as_deref().map(signed::signing_key).transpose().map_err(exception)?;
+    signed::write(&path, json, key.as_ref()).map_err(exception)
+}
+
+/// The JSON of an artefact that the holder of this public key signed.
+#[pyfunction]
+pub fn verify_artefact(path: PathBuf, key: &str) -> PyResult<String> {
+    let key = PublicKey::parse(key).map_err(|error| exception(Failure::Usage(error.to_string())))?;
+    signed::read(&path, &key).and_then(|artefact| artefact.json()).map_err(exception)
 }
 
 impl Artefact {

@@ -1,6 +1,7 @@
 //! The device's side of a collection.
 
 use dpglm::noise::RandomSource;
+use dpglm::privacy::decimal::rounded_up;
 use dpglm_collect::client::{Accepted, Device, Service, Standing};
 use dpglm_collect::study::PublicKey;
 use dpglm_collect::token::Token;
@@ -65,7 +66,7 @@ fn answer(
             "the service answered {}: {}{again}; epsilon {} is spent",
             told.code(),
             told.message(),
-            study.epsilon()
+            rounded_up(study.epsilon())
         )));
     }
     let document = serde_json::json!({

@@ -245,7 +245,8 @@ pub fn planned_fit(asked: Asked, features: &str, target: &str, rows: usize) -> P
             None => Adjacency::ReplaceRow,
         };
         let (events, parts) = (ready.events()?, ready.parts()?);
-        Ok(planned::certificate(events, parts, adjacency, model.assumption(), privacy)?.to_json())
+        Ok(planned::certificate(events, parts, adjacency, model.assumption(), privacy, &asked.source()?)?
+            .to_json())
     };
     plan().map_err(exception)
 }
@@ -261,7 +262,7 @@ pub fn planned_mean(asked: AskedMeans, features: &str, rows: usize) -> PyResult<
         let scaling = Scaling { lower: -1.0, ..Scaling::INDICATOR };
         let column = |j: usize| EncodedColumn { name: format!("x{j}"), scaling, category: None };
         let columns: Vec<EncodedColumn> = (0..count).map(column).collect();
-        Ok(means.estimator(&columns)?.planned(count, rows, privacy)?.to_json())
+        Ok(means.estimator(&columns)?.planned(count, rows, privacy, &asked.source()?)?.to_json())
     };
     plan().map_err(exception)
 }

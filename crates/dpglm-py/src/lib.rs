@@ -28,9 +28,11 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::accounting::{account, calibrate, certificate_text, curve, delta_at, verify_certificate};
+    use crate::accounting::{
+        account, calibrate, certificate_text, curve, delta_at, rounded_up, verify_certificate,
+    };
     #[pymodule_export]
-    use crate::artefact::Artefact;
+    use crate::artefact::{Artefact, keygen, save_artefact, verify_artefact};
     #[pymodule_export]
     use crate::audit::{audit_mean, audit_model};
     #[cfg(feature = "collect")]

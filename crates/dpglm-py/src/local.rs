@@ -3,7 +3,7 @@
 use super::words::exception;
 use dpglm::local::{self as library, Kind, Report, ThresholdReport};
 use dpglm::noise::RandomSource;
-use dpglm::privacy::{Budget, Certificate};
+use dpglm::privacy::{Budget, Certificate, Randomness};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -63,7 +63,7 @@ impl Randomizer {
     }
 
     fn certificate(&self) -> PyResult<String> {
-        json(self.0.certificate())
+        json(self.0.certificate(Randomness::Devices))
     }
 
     /// What leaves the device.
@@ -99,7 +99,7 @@ impl RandomizedResponse {
     }
 
     fn certificate(&self) -> PyResult<String> {
-        json(self.0.certificate())
+        json(self.0.certificate(Randomness::Devices))
     }
 
     #[pyo3(signature = (label, insecure_seed=None))]
@@ -135,7 +135,7 @@ impl LabelNoise {
     }
 
     fn certificate(&self) -> PyResult<String> {
-        json(self.0.certificate())
+        json(self.0.certificate(Randomness::Devices))
     }
 
     #[pyo3(signature = (label, insecure_seed=None))]
@@ -157,7 +157,7 @@ impl ThresholdBit {
     }
 
     fn certificate(&self) -> PyResult<String> {
-        json(self.0.certificate())
+        json(self.0.certificate(Randomness::Devices))
     }
 
     #[pyo3(signature = (label, insecure_seed=None))]

@@ -26,6 +26,7 @@ from ._estimators import (
 )
 from ._native import version as _version
 from ._plan import StudyPlan, plan
+from ._signed import keygen, verify
 from ._table import Schema, fit_table
 from ._warnings import CuratorNote, PrivacyWarning, UnpaidSelectionWarning
 
@@ -51,8 +52,10 @@ __all__ = [
     "calibrate",
     "fit_table",
     "glm",
+    "keygen",
     "local",
     "plan",
+    "verify",
 ]
 __version__ = _version()
 

@@ -6,6 +6,7 @@ import html
 import inspect
 import json
 import numbers
+import os
 import warnings
 from typing import Any
 
@@ -40,7 +41,9 @@ class Summary:
         self._certificate = certificate
 
     def __str__(self) -> str:
-        return f"{self._table}\n{self._certificate}"
+        count = len(self._certificate.conditions)
+        conditions = f"\nThe promise has {count} conditions of use: certificate_.conditions lists them." if count else ""
+        return f"{self._table}\n{self._certificate}{conditions}"
 
     __repr__ = __str__
 
@@ -281,6 +284,13 @@ class Estimator:
     def to_json(self) -> str:
         """The artefact, as ``dpglm fit --output`` or ``dpglm mean --output`` writes it."""
         return str(self._artefact().json())
+
+    def save(self, path: str | os.PathLike[str], *, sign: str | os.PathLike[str] | None = None) -> None:
+        """Writes the artefact, whole or not at all: ``dpglm show`` and ``dpglm predict`` read it.
+
+        ``sign`` names a file with a secret key (:func:`dpglm.keygen`). The signature is written beside the artefact, as ``path``
+        with ``.sig``; :func:`dpglm.verify` and ``dpglm show --key`` check it."""
+        _native.save_artefact(self.to_json(), os.fspath(path), None if sign is None else os.fspath(sign))
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "artefact_"):

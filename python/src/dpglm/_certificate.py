@@ -15,7 +15,7 @@ class Certificate:
     """A fit's certificate: every release with its noise, the guarantee they carry together, and on what it rests.
 
     Its JSON is the one that the command line writes. Reading one computes the claim again from the listed releases; a
-    certificate that claims less than they cost is refused.
+    certificate that claims less than they cost is refused. That is arithmetic only: :func:`dpglm.verify` checks who signed it.
 
     >>> from dpglm import PrivateMean
     >>> import numpy as np
@@ -61,6 +61,21 @@ class Certificate:
         return None if value is None else float(value)
 
     @property
+    def assumptions(self) -> list[str]:
+        """What a conditional promise assumes of the data; each was accepted by name."""
+        return list(self._document.get("assumptions", []))
+
+    @property
+    def enforced(self) -> list[str]:
+        """The bounds that were enforced, whatever the data."""
+        return list(self._document["enforced"])
+
+    @property
+    def conditions(self) -> list[str]:
+        """On what the promise rests that no program can enforce: what must be public, what must not be seen."""
+        return list(self._document["conditions"])
+
+    @property
     def events(self) -> list[dict[str, Any]]:
         """Every release: mechanism, sensitivity, noise, count."""
         return list(self._document["events"])
@@ -79,11 +94,15 @@ class Certificate:
         return _native.certificate_text(self._text)
 
     def __repr__(self) -> str:
-        promise = "no promise" if self.epsilon is None else f"epsilon={self.epsilon:.6g}, delta={self.delta:.6g}"
-        return f"<Certificate: {self.grade}, {promise}>"
+        if self.epsilon is None or self.delta is None:
+            return f"<Certificate: {self.grade}, no promise>"
+        epsilon, delta = _native.rounded_up(self.epsilon), _native.rounded_up(self.delta)
+        return f"<Certificate: {self.grade}, epsilon={epsilon}, delta={delta}>"
 
     def _repr_html_(self) -> str:
-        return f"<p><b>{html.escape(self.grade)}</b>: {html.escape(str(self))}</p>"
+        conditions = "".join(f"<li>{html.escape(condition)}</li>" for condition in self.conditions)
+        listed = f"<details><summary>Conditions of use</summary><ul>{conditions}</ul></details>" if conditions else ""
+        return f"<p><b>{html.escape(self.grade)}</b>: {html.escape(str(self))}</p>{listed}"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Certificate) and self._document == other._document

@@ -2,7 +2,7 @@
 
 use crate::events::{self, Mechanism};
 use crate::failure::Failure;
-use crate::render::{bound, guarantee, plain, releases, rounded_up, sentence, table};
+use crate::render::{Digits, bound, guarantee, releases, rounded_up, sentence, table};
 use crate::{Format, flags, plot, render};
 use clap::{ArgGroup, Args};
 use dpglm::accounting::{self, Method};
@@ -132,11 +132,8 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
             curve,
         });
     }
-    let (epsilon_shown, delta_shown) = match arguments.at_epsilon {
-        Some(_) => (plain(epsilon), rounded_up(delta)),
-        None => (rounded_up(epsilon), plain(delta)),
-    };
-    let mut output = render::events(&events, plain)? + "\n";
+    let (epsilon_shown, delta_shown) = (rounded_up(epsilon), rounded_up(delta));
+    let mut output = render::events(&events, Digits::All)? + "\n";
     let mut answer = vec![
         vec!["epsilon".to_string(), epsilon_shown.clone()],
         vec!["delta".to_string(), delta_shown.clone()],
@@ -145,7 +142,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     output += &table(&answer);
     if arguments.curve {
         let mut rows = vec![vec!["delta".to_string(), "epsilon".to_string()]];
-        rows.extend(curve.iter().map(|(epsilon, delta)| vec![plain(*delta), rounded_up(*epsilon)]));
+        rows.extend(curve.iter().map(|(epsilon, delta)| vec![rounded_up(*delta), rounded_up(*epsilon)]));
         output += "\n";
         output += &table(&rows);
     }

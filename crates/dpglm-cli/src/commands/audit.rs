@@ -160,7 +160,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
                 "the claim does not hold: epsilon is at least {} with {}% confidence, but {} was claimed",
                 rounded_down(findings.epsilon()),
                 100.0 * arguments.confidence,
-                render::plain(epsilon)
+                render::rounded_up(epsilon)
             )))
         }
         _ => Ok(text),

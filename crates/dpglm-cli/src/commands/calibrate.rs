@@ -1,7 +1,7 @@
 //! `dpglm calibrate`: from a budget to noise.
 
 use crate::failure::Failure;
-use crate::render::{bound, guarantee, plain, releases, rounded_up, table};
+use crate::render::{Digits, bound, guarantee, plain, releases, rounded_up, table};
 use crate::{Format, events, flags, render};
 use clap::{ArgGroup, Args, ValueEnum};
 use dpglm::accounting::{self, Guarantee, Method};
@@ -195,7 +195,10 @@ impl Answer {
             Noise::Zcdp { rho } => Ok(1.0 / rho.sqrt()),
             other => Err(Failure::Failed(format!("{other:?} has no noise level to print"))),
         };
-        Ok(Answer::Scaled { factor: level(after.noise())? / level(before.noise())? })
+        let (before, after) = (level(before.noise())?, level(after.noise())?);
+        let factor = after / before;
+        // The quotient is rounded: whoever multiplies by it must not get less noise than was calibrated.
+        Ok(Answer::Scaled { factor: if factor * before < after { factor.next_up() } else { factor } })
     }
 }
 
@@ -232,10 +235,14 @@ fn show(answer: &Answer, calibrated: &[Event], spent: &[Event], cost: Guarantee)
         Answer::Scaled { factor } => {
             let factor = rounded_up(*factor);
             let advice = format!("Multiply the template's noise by {factor}");
-            (render::events(calibrated, plain)? + "\n", advice, vec![vec!["factor".to_string(), factor]])
+            (
+                render::events(calibrated, Digits::All)? + "\n",
+                advice,
+                vec![vec!["factor".to_string(), factor]],
+            )
         }
     };
-    let (epsilon, delta) = (rounded_up(cost.epsilon), plain(cost.delta));
+    let (epsilon, delta) = (rounded_up(cost.epsilon), rounded_up(cost.delta));
     rows.push(vec!["epsilon".to_string(), epsilon.clone()]);
     rows.push(vec!["delta".to_string(), delta.clone()]);
     rows.push(vec!["bound".to_string(), bound(cost.method)]);

@@ -5,12 +5,11 @@ mod device;
 mod serve;
 mod simulate;
 
+use super::keygen;
 use crate::Format;
 use crate::failure::Failure;
 use clap::{Args, Subcommand};
 use dpglm_collect::token::Token;
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::Path;
 
 /// Private regression from people's devices: each randomizes its own values and sends one report.
@@ -27,7 +26,7 @@ pub struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   The curator:
-    dpglm collect keygen --output curator.key
+    dpglm keygen --output curator.key
     dpglm collect sign study.toml --key-file curator.key
     dpglm collect serve study.toml
     dpglm collect enroll --storage study.toml.sqlite --count 1000 --output tokens.txt
@@ -38,8 +37,8 @@ Examples:
 
 #[derive(Subcommand)]
 enum Command {
-    /// Make the curator's key pair
-    Keygen(curator::Keygen),
+    /// Make the curator's key pair, as `dpglm keygen` does
+    Keygen(keygen::Arguments),
     /// Sign a study file and show its plan
     Sign(curator::Sign),
     /// Serve a study over HTTP
@@ -56,7 +55,7 @@ enum Command {
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     match &arguments.command {
-        Command::Keygen(keygen) => curator::keygen(keygen, format),
+        Command::Keygen(arguments) => keygen::run(arguments, format),
         Command::Sign(sign) => curator::sign(sign, format),
         Command::Serve(serve) => serve::run(serve),
         Command::Enroll(enroll) => curator::enroll(enroll),
@@ -88,17 +87,4 @@ fn token(path: &Path) -> Result<Token, Failure> {
     Token::parse(read(path)?.trim()).ok_or_else(|| {
         Failure::Failed(format!("{}: not a token: a token is 40 hexadecimal digits", path.display()))
     })
-}
-
-/// Writes a new file that only its owner can read. One that exists is never overwritten: it may hold the only copy of a key.
-fn write_secret(path: &Path, text: &str) -> Result<(), Failure> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(path).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    });
-    written.map_err(|error| Failure::Failed(format!("{}: {error}: name a new file", path.display())))
 }

@@ -2,7 +2,7 @@
 
 pub(super) mod sparse;
 
-use crate::artefact::{self, Artefact};
+use crate::artefact::{Artefact, Destination};
 use crate::failure::Failure;
 use crate::model::{Family, Method, Model, Wishes};
 use crate::progress::{Progress, tell};
@@ -86,6 +86,16 @@ pub struct Arguments {
     /// Write the model as JSON, for `dpglm predict` and `dpglm show`
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
+    /// Sign the artefact with the secret key in this file (`dpglm keygen` makes one); the signature is written beside it, as
+    /// FILE.sig
+    #[arg(
+        long,
+        value_name = "KEYFILE",
+        requires = "output",
+        conflicts_with = "dry_run",
+        help_heading = "Output"
+    )]
+    sign: Option<PathBuf>,
     /// Print what would be released and what it would cost. Opens no cell: header and schema say enough
     #[arg(long, help_heading = "Output")]
     dry_run: bool,
@@ -117,9 +127,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         return dry_run(arguments, &known, &model, privacy, format);
     }
     let path = arguments.path()?;
-    if let Some(output) = &arguments.output {
-        dpglm_io::check_writable(output, artefact::SIZE)?;
-    }
+    let destination = Destination::new(arguments.output.as_deref(), arguments.sign.as_deref())?;
     let table = arguments.columns.read(path, &known, true)?;
     let schema = known.schema_of(path, &table)?;
     let prepared = fit::prepare(&model, table, schema, path)?;
@@ -132,7 +140,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let document = prepared
         .fit(&model, privacy, &mut rng, &mut |note| tell(note), &mut |done, of| bar.step(done, of))?;
     drop(bar);
-    artefact::release(&Artefact::Fit(Box::new(document)), arguments.output.as_deref(), format)
+    destination.release(&Artefact::Fit(Box::new(document)), format)
 }
 
 fn dry_run(
@@ -153,7 +161,14 @@ fn dry_run(
     };
     let adjacency = adjacency.unwrap_or(Adjacency::ReplaceRow);
     let (events, parts) = (ready.events()?, ready.parts()?);
-    let certificate = planned::certificate(events, parts, adjacency, model.assumption(), privacy)?;
+    let certificate = planned::certificate(
+        events,
+        parts,
+        adjacency,
+        model.assumption(),
+        privacy,
+        &arguments.budget.source()?,
+    )?;
     planned::show(&certificate, format)
 }
 

@@ -1,6 +1,6 @@
 //! `dpglm mean`: the means of a table's columns.
 
-use crate::artefact::{self, Artefact};
+use crate::artefact::{Artefact, Destination};
 use crate::failure::Failure;
 use crate::means::{MeanMethod, Means};
 use crate::progress::tell;
@@ -48,6 +48,16 @@ pub struct Arguments {
     /// Write the means as JSON, for `dpglm show`
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
+    /// Sign the artefact with the secret key in this file (`dpglm keygen` makes one); the signature is written beside it, as
+    /// FILE.sig
+    #[arg(
+        long,
+        value_name = "KEYFILE",
+        requires = "output",
+        conflicts_with = "dry_run",
+        help_heading = "Output"
+    )]
+    sign: Option<PathBuf>,
     /// Print what would be released and what it would cost. Opens no cell
     #[arg(long, help_heading = "Output")]
     dry_run: bool,
@@ -104,17 +114,17 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
             budget::warn_of_large_delta(privacy, rows);
             notes::of_few_rows(means.sparsity.or(means.largest), rows).iter().for_each(|note| tell(note));
             // The noise does not depend on the ranges.
-            let certificate = means.estimator(&placeholders(columns))?.planned(columns, rows, privacy)?;
+            let source = arguments.budget.source()?;
+            let certificate =
+                means.estimator(&placeholders(columns))?.planned(columns, rows, privacy, &source)?;
             return planned::show(&certificate, format);
         }
     };
-    if let Some(output) = &arguments.output {
-        dpglm_io::check_writable(output, artefact::SIZE)?;
-    }
+    let destination = Destination::new(arguments.output.as_deref(), arguments.sign.as_deref())?;
     let table = arguments.columns.read(path, &known, false)?;
     let document =
         fit::take_means(&means, &table, privacy, &mut arguments.budget.source()?, &mut |note| tell(note))?;
-    artefact::release(&Artefact::Mean(Box::new(document)), arguments.output.as_deref(), format)
+    destination.release(&Artefact::Mean(Box::new(document)), format)
 }
 
 /// Columns for a plan, which depends on their number alone.

@@ -7,6 +7,8 @@ mod estimates;
 mod interrupted;
 mod outputs;
 mod planning;
+mod printing;
+mod signed;
 mod sparse;
 mod support;
 mod tuning;

@@ -15,16 +15,32 @@ fn a_table_a_sentence_and_an_artefact() {
     let folder = people(2_000);
     let ran = folder.run(&format!("{FIT} --intervals 0.95"));
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    for word in
-        ["Gaussian model of income, 2000 rows", "(Intercept)", "sex=m", "std. error", "95% from", "e^1.0000"]
-    {
+    for word in [
+        "Gaussian model of income, 2000 rows",
+        "(Intercept)",
+        "sex=m",
+        "std. error",
+        "95% from",
+        "a factor e^1,",
+    ] {
         assert!(ran.stdout.contains(word), "{word}: {}", ran.stdout);
     }
     assert_eq!(ran.stderr, "");
     assert_eq!(folder.names(), ["fit.json", "people.csv", "schema.toml"]);
     let shown = folder.run("show fit.json");
-    assert!(shown.stdout.starts_with(&ran.stdout), "{}", shown.stdout);
+    // After the fit one line stands for the conditions; `show` lists them, as the artefact does.
+    let line = "The promise has 5 conditions of use: `dpglm show fit.json` lists them.\n";
+    let (table, rest) = ran.stdout.split_once(line).unwrap();
+    assert!(rest.is_empty() && shown.stdout.starts_with(table), "{}", shown.stdout);
     assert!(shown.stdout.contains("What was released:") && shown.stdout.contains("gradients"));
+    let conditions = artefact(&folder)["certificate"]["conditions"].clone();
+    let conditions: Vec<&str> = conditions.as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
+    assert_eq!(conditions.len(), 5);
+    let listed = format!("\nProvided that:\n  {}\n", conditions.join("\n  "));
+    assert!(shown.stdout.contains(&listed), "{}", shown.stdout);
+    for word in ["are public", "number of rows", "ChaCha20", "how long the run takes", "a failed run"] {
+        assert!(listed.contains(word) && !ran.stdout.contains(word), "{word}");
+    }
     assert_eq!(folder.json("show fit.json"), artefact(&folder));
 }
 
@@ -96,6 +112,28 @@ fn columns_that_a_model_does_not_know_are_ignored() {
     assert!(wider.stderr.contains("1 of its 8 columns are not the model's and are ignored (number 8)"));
     folder.write("fewer.csv", "id,age\np1,50\n");
     folder.refuses("predict fit.json fewer.csv", 1, &["`work`", "missing here"]);
+}
+
+/// Noise that is printed for use is enough, and the epsilon beside it is no less than what it costs.
+#[test]
+fn printed_noise_meets_the_printed_budget() {
+    let folder = Folder::new();
+    let budgets = [("0.5", "1e-5"), ("0.1", "1e-6"), ("0.3", "3e-7"), ("1.7", "1e-9"), ("0.00004", "1e-7")];
+    for ((epsilon, delta), count) in budgets.into_iter().zip([20, 1, 7, 300, 3]) {
+        for (mechanism, level) in [("gaussian", "sigma"), ("laplace", "scale"), ("selection", "scale")] {
+            let releases = format!("--mechanism {mechanism} --sensitivity 1 --count {count} --delta {delta}");
+            let printed = folder.run(&format!("calibrate {releases} --epsilon {epsilon}")).stdout;
+            let field = |name: &str| {
+                let line = printed.lines().find(|line| line.starts_with(name)).unwrap();
+                line.split_whitespace().nth(1).unwrap().to_owned()
+            };
+            let noise = field(level);
+            let cost = folder.json(&format!("account {releases} --{level} {noise}"));
+            assert!(number(&cost, &["epsilon"]) <= field("epsilon").parse().unwrap(), "{printed}");
+            assert!(number(&cost, &["epsilon"]) <= epsilon.parse().unwrap(), "{printed}");
+            assert!(printed.contains(&format!(" {noise} to each")), "{printed}");
+        }
+    }
 }
 
 /// A plan is read by people: six digits are enough.
@@ -179,7 +217,7 @@ fn a_dry_run_needs_no_cells() {
     let budget = "--epsilon 1 --delta 1e-6 --dry-run";
     let planned = folder.run(&format!("fit header.csv --schema schema.toml {budget} --rows 5000"));
     assert_eq!(planned.code, 0, "{}", planned.stderr);
-    for word in ["gradients", "e^1.0000", "no cell was read"] {
+    for word in ["gradients", "a factor e^1,", "5 conditions of use", "no cell was read"] {
         assert!(planned.stdout.contains(word), "{word}: {}", planned.stdout);
     }
     folder.refuses(&format!("fit header.csv --schema schema.toml {budget}"), 2, &["--rows"]);
@@ -188,6 +226,19 @@ fn a_dry_run_needs_no_cells() {
     let mean = folder.json(&format!("mean {budget} --rows 5000 --columns 3 --feature-bounds=0,1"));
     assert_eq!(mean["schema"], "dpglm.plan/1");
     assert!(number(&mean, &["certificate", "epsilon"]) <= 1.0);
+    // A plan with a fixed seed plans no promise.
+    for command in
+        ["fit --columns 10 --binary", "mean --columns 3", "mean --columns 3 --tune sparsity=auto:2"]
+    {
+        let command = format!("{command} {budget} --rows 5000 --feature-bounds=-1,1 --insecure-seed 7");
+        assert_eq!(folder.json(&command)["certificate"]["grade"], "none", "{command}");
+        assert!(
+            folder
+                .run(&command)
+                .stdout
+                .contains("No privacy is promised: the noise is that of the fixed seed 7")
+        );
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use dpglm::noise::RandomSource;
+use dpglm::privacy::decimal;
 use serde::{Deserialize, Serialize};
 
 use super::{Accepted, Record, check_limit};
@@ -141,9 +142,9 @@ impl Device {
         if total > limit {
             return Err(Error::refused(
                 format!(
-                    "with epsilon {} for this study the device would have spent {total} in all, above the user's limit of \
-                     {limit}",
-                    study.epsilon()
+                    "with epsilon {} for this study the device would have spent {} in all, above the user's limit of {limit}",
+                    decimal::rounded_up(study.epsilon()),
+                    decimal::rounded_up(total)
                 ),
                 "leave the study out, or raise the limit knowingly",
             ));

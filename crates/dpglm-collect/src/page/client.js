@@ -80,8 +80,8 @@ async function start() {
   document.title = facts.name;
   element("fingerprint").textContent = fingerprint;
   element("promise").textContent =
-    `You spend epsilon = ${facts.epsilon}, once: whatever your values are, any report is at most ` +
-    `e^${facts.epsilon} = ${Math.exp(facts.epsilon).toPrecision(3)} times as likely as with any other values.`;
+    `You spend epsilon = ${facts.shown.epsilon}, once: whatever your values are, any report is at most ` +
+    `${facts.shown.factor}, or ${facts.shown.times}, times as likely as with any other values.`;
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token) element("token").value = token;
   const columns = [...facts.features, facts.response];

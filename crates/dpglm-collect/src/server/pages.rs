@@ -10,6 +10,7 @@ use axum::http::header::{
     X_CONTENT_TYPE_OPTIONS,
 };
 use axum::response::{IntoResponse, Response};
+use dpglm::privacy::decimal;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -187,13 +188,14 @@ pub(super) async fn status(State(shared): State<Arc<Shared>>) -> Response {
              <meta name=\"viewport\" content=\"width=device-width\"><title>{name}</title>\
              <link rel=\"stylesheet\" href=\"/style.css\"></head><body><main>\n<h1>{name}</h1>\n<p>{purpose}</p>\n\
              <p>{standing} Each participant spends epsilon = {epsilon}, once: replacing one person's values changes the \
-             probability of any report by at most a factor e^{epsilon}. {enrolled} devices are enrolled.</p>\n\
+             probability of any report by at most a factor {factor}. {enrolled} devices are enrolled.</p>\n\
              <table><thead><tr><th>round</th><th>phase</th><th>reports</th><th>extended</th><th>estimate after it</th></tr>\
              </thead><tbody>\n{rounds}</tbody></table>\n<p>Round {current} of {planned}. Study {fingerprint}</p>\n\
              </main></body></html>\n",
             name = escape(study.name()),
             purpose = escape(study.purpose()),
-            epsilon = study.epsilon(),
+            epsilon = decimal::rounded_up(study.epsilon()),
+            factor = decimal::factor(study.epsilon()),
             enrolled = snapshot.enrolled,
             current = snapshot.current().number,
             planned = snapshot.planned,

@@ -52,7 +52,7 @@ pub fn warning_of_large_delta(privacy: Privacy, n: usize) -> Option<String> {
         format!(
             "warning: delta = {} is not below 1/n = {:.3e}: a release may then expose somebody entirely; choose a smaller \
              delta",
-            render::plain(budget.delta()),
+            render::rounded_up(budget.delta()),
             1.0 / n as f64
         )
     })

@@ -182,18 +182,24 @@ impl Estimator {
         })
     }
 
-    /// The certificate that a fit of so many rows would carry.
-    pub fn planned(&self, columns: usize, rows: usize, privacy: Privacy) -> Result<Certificate, Failure> {
+    /// The certificate that a fit of so many rows would carry, with noise from `source`.
+    pub fn planned(
+        &self,
+        columns: usize,
+        rows: usize,
+        privacy: Privacy,
+        source: &RandomSource,
+    ) -> Result<Certificate, Failure> {
         let events = match self.prepare(columns, rows, privacy)? {
             ReadyMeans::Dense(prepared) => prepared.events()?,
             ReadyMeans::Sparse(prepared) => prepared.events()?,
             ReadyMeans::KarwaVadhan(prepared) => prepared.events()?,
-            ReadyMeans::Tuned(prepared) => match prepared.planned()? {
+            ReadyMeans::Tuned(prepared) => match prepared.planned(source)? {
                 Some(certificate) => return Ok(certificate),
                 None => prepared.events()?,
             },
         };
-        planned::certificate(events, Vec::new(), Adjacency::ReplaceRow, None, privacy)
+        planned::certificate(events, Vec::new(), Adjacency::ReplaceRow, None, privacy, source)
     }
 
     /// The means of the chosen columns and which they are; of all if `None`.

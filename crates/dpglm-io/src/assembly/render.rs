@@ -2,34 +2,27 @@
 
 use super::failure::Failure;
 use dpglm::accounting::Method;
+use dpglm::privacy::decimal::{DIGITS, rounded_down};
+pub use dpglm::privacy::decimal::{plain, rounded_down_to, rounded_up};
 use dpglm::privacy::{Event, Part};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Significant digits of computed numbers in tables.
-const DIGITS: usize = 6;
+/// Significant digits of a lower bound on epsilon: what attacks prove is no more exact.
+pub const BOUND_DIGITS: usize = 4;
 
-/// A number as a person writes it: 0.5, 20, 1e-5.
-pub fn plain(value: f64) -> String {
-    if value == 0.0 || (1e-3..1e6).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
+/// How the numbers of listed releases are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Digits {
+    /// Every one: of what the user wrote, or shall use.
+    All,
+    /// Six, on the side that overstates the loss: noise is rounded down, all else up.
+    Few,
 }
 
-/// A number to six digits, the nearest: to be read, not to be used.
+/// A number to six digits, the nearest: for estimates, never for privacy numbers.
 pub fn rounded(value: f64) -> String {
     plain(format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value))
-}
-
-/// A positive number to six digits, rounded up: a larger epsilon, delta or noise is the safe side.
-pub fn rounded_up(value: f64) -> String {
-    let nearest = format!("{value:.*e}", DIGITS - 1);
-    let (Ok(short), Some((mantissa, exponent))) = (nearest.parse::<f64>(), nearest.split_once('e')) else {
-        return nearest;
-    };
-    if short >= value {
-        return plain(short);
-    }
-    let up = mantissa.parse::<f64>().unwrap_or(f64::NAN) + 10f64.powi(1 - DIGITS as i32);
-    plain(format!("{up:.*}e{exponent}", DIGITS - 1).parse().unwrap_or(value))
 }
 
 /// The name of the bound, in words.
@@ -84,15 +77,23 @@ pub fn guarantee(epsilon: &str, delta: &str) -> String {
     }
 }
 
-/// The events, one line each, with their numbers in these words.
-pub fn events(events: &[Event], number: fn(f64) -> String) -> Result<String, Failure> {
+/// The events, one line each.
+pub fn events(events: &[Event], digits: Digits) -> Result<String, Failure> {
     let mut rows = vec![["release", "mechanism", "noise", "count"].map(String::from).to_vec()];
     for event in events {
         // Read from the event's own JSON, so that a new kind of noise needs no code here.
         let fields = serde_json::to_value(event).map_err(unprintable)?;
         let noise: Vec<String> = ["sensitivity", "sigma", "scale", "epsilon", "delta", "rho"]
             .iter()
-            .filter_map(|name| Some(format!("{name} {}", number(fields.get(name)?.as_f64()?))))
+            .filter_map(|&name| {
+                let value = fields.get(name)?.as_f64()?;
+                let written = match (digits, name) {
+                    (Digits::All, _) => plain(value),
+                    (Digits::Few, "sigma" | "scale") => rounded_down(value),
+                    (Digits::Few, _) => rounded_up(value),
+                };
+                Some(format!("{name} {written}"))
+            })
             .collect();
         rows.push(vec![
             event.release().to_string(),
@@ -105,10 +106,10 @@ pub fn events(events: &[Event], number: fn(f64) -> String) -> Result<String, Fai
 }
 
 /// The releases of public parts of the rows, one table each.
-pub fn parts(parts: &[Part], number: fn(f64) -> String) -> Result<String, Failure> {
+pub fn parts(parts: &[Part], digits: Digits) -> Result<String, Failure> {
     let mut text = String::new();
     for part in parts {
-        text += &format!("\nFrom {} alone:\n\n{}", part.rows, events(&part.events, number)?);
+        text += &format!("\nFrom {} alone:\n\n{}", part.rows, events(&part.events, digits)?);
     }
     if !parts.is_empty() {
         text += "\nA row lies in one part and pays for that part and for what all rows release.\n\n";
@@ -145,16 +146,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounding_never_goes_down() {
-        for value in [0.1 + 0.2, 37.702_614_9, 9.999_999_9, 999_999.96, 1e-5, 3.000_000_1e-12, 5e-324, 1e300]
-        {
-            let back: f64 = rounded_up(value).parse().unwrap();
-            assert!(back >= value && back <= value * (1.0 + 2e-5), "{value} {back}");
-        }
-        assert_eq!(rounded_up(0.5), "0.5");
-        assert_eq!(rounded_up(37.702_614_9), "37.7027");
-        assert_eq!(rounded_up(9.999_999_9), "10");
-        assert_eq!(rounded_up(0.0), "0");
+    fn listed_releases_never_look_better_than_they_are() {
+        let noise = dpglm::privacy::Noise::Gaussian { sensitivity: 1.234_567_1, sigma: 9.876_543_9 };
+        let listed = [Event::new("mean", noise, 1).unwrap()];
+        let few = events(&listed, Digits::Few).unwrap();
+        assert!(few.contains("sensitivity 1.23457, sigma 9.87654 "), "{few}");
+        let all = events(&listed, Digits::All).unwrap();
+        assert!(all.contains("sensitivity 1.2345671, sigma 9.8765439 "), "{all}");
+        let pure = [Event::new("vote", dpglm::privacy::Noise::Pure { epsilon: 0.100_000_01 }, 1).unwrap()];
+        assert!(events(&pure, Digits::Few).unwrap().contains("epsilon 0.100001 "));
+    }
+
+    #[test]
+    fn estimates_are_rounded_to_the_nearest() {
         assert_eq!(rounded(37.702_614_9), "37.7026");
         assert_eq!(rounded(-1_234_567.0), "-1.23457e6");
     }

@@ -338,8 +338,8 @@ impl StudyDocument {
         };
         let mut rows = vec![
             vec!["rows".into(), self.rows.to_string()],
-            vec!["epsilon".into(), render::plain(self.epsilon)],
-            vec!["delta".into(), render::plain(self.delta)],
+            vec!["epsilon".into(), render::rounded_up(self.epsilon)],
+            vec!["delta".into(), render::rounded_up(self.delta)],
             vec![
                 "squared l2 error".into(),
                 format!("{:.4} (s.e. {:.4}), by {how}", self.error, self.standard_error),

@@ -1,6 +1,6 @@
 //! The static HTML page: claim, what the literal algorithm gives, what the certified one gives, verdict.
 
-use super::{beats, capital, number, ratio, short};
+use super::{beats, capital, epsilon, number, ratio};
 use crate::figure::Promise;
 use crate::plot::{escaped, svg};
 use crate::results::{FigureResult, LineResult};
@@ -104,11 +104,11 @@ fn table(page: &mut String, figure: &FigureResult) {
 fn promised(line: &LineResult) -> String {
     match &line.promise {
         None => "<td></td><td></td>".into(),
-        Some(Promise { epsilon, truly, because, .. }) => format!(
+        Some(Promise { epsilon: stated, truly, because, .. }) => format!(
             "<td>{}</td><td title=\"{}\">{}</td>",
-            short(*epsilon),
+            epsilon(*stated),
             escaped(because),
-            truly.map_or_else(|| "none".into(), short)
+            truly.map_or_else(|| "none".into(), epsilon)
         ),
     }
 }

@@ -1,6 +1,6 @@
-//! The curator's commands: `keygen`, `sign`, `enroll`, `estimate`.
+//! The curator's commands: `sign`, `enroll`, `estimate`.
 
-use super::{read, token, write_secret};
+use super::token;
 use crate::failure::Failure;
 use crate::{Format, render};
 use clap::Args;
@@ -8,36 +8,11 @@ use dpglm::privacy::Certificate;
 use dpglm_collect::aggregate::{Aggregate, Coefficient};
 use dpglm_collect::client::Service;
 use dpglm_collect::storage::{self, Phase, TokenHash};
-use dpglm_collect::study::{SignedStudy, SigningKey, Study, signature_path};
+use dpglm_collect::study::{SignedStudy, Study, signature_path};
 use dpglm_collect::token::Token;
+use dpglm_io::assembly::signed::signing_key;
 use serde::Serialize;
 use std::path::PathBuf;
-
-/// Make the curator's key pair.
-///
-/// Devices know the public key beforehand and answer only studies that the secret key has signed.
-#[derive(Args)]
-pub struct Keygen {
-    /// Where to write the secret key; an existing file is never overwritten
-    #[arg(long, short, value_name = "FILE")]
-    output: PathBuf,
-}
-
-#[derive(Serialize)]
-struct KeyDocument {
-    schema: &'static str,
-    public_key: String,
-}
-
-pub fn keygen(arguments: &Keygen, format: Format) -> Result<String, Failure> {
-    let key = SigningKey::fresh()?;
-    write_secret(&arguments.output, &format!("{}\n", key.reveal()))?;
-    let public_key = key.public().to_string();
-    if format == Format::Json {
-        return render::json(&KeyDocument { schema: "dpglm.collect.key/1", public_key });
-    }
-    Ok(format!("public key  {public_key}\n\nThe secret key is in {}.\n", arguments.output.display()))
-}
 
 /// Sign a study file and show its plan.
 ///
@@ -63,8 +38,7 @@ struct PlanDocument {
 }
 
 pub fn sign(arguments: &Sign, format: Format) -> Result<String, Failure> {
-    let key = SigningKey::parse(&read(&arguments.key_file)?)
-        .map_err(|error| Failure::Failed(format!("{}: {error}", arguments.key_file.display())))?;
+    let key = signing_key(&arguments.key_file)?;
     let study = Study::load(&arguments.study)?;
     let aggregate = Aggregate::new(&study)?;
     let certificate = aggregate.certificate()?;
@@ -85,13 +59,14 @@ pub fn sign(arguments: &Sign, format: Format) -> Result<String, Failure> {
     }
     let rounds: Vec<String> = rounds.iter().map(u64::to_string).collect();
     Ok(format!(
-        "study        {}\nfingerprint  {}\npublic key   {}\nepsilon      {}\nreports      {} in {} rounds\n\n{certificate}\n",
+        "study        {}\nfingerprint  {}\npublic key   {}\nepsilon      {}\nreports      {} in {} rounds\n\n{certificate}\n{}",
         study.name(),
         study.fingerprint(),
         key.public(),
-        render::plain(study.epsilon()),
+        render::rounded_up(study.epsilon()),
         rounds.join(" + "),
         rounds.len(),
+        render::conditions(&certificate, "--format json lists them"),
     ))
 }
 
@@ -156,7 +131,7 @@ pub fn enroll(arguments: &Enroll) -> Result<String, Failure> {
         }
         left -= count;
     }
-    write_secret(&arguments.output, &text)?;
+    dpglm_io::write_secret(&arguments.output, &text)?;
     Ok(format!("{} tokens are in {}.\n", arguments.count, arguments.output.display()))
 }
 
@@ -231,8 +206,9 @@ pub fn estimate(arguments: &Estimate, format: Format) -> Result<String, Failure>
     let width = document.estimate.iter().map(|c| c.name.chars().count()).max().unwrap_or(0).max(11);
     text += &format!("\n{:<width$}  estimate\n", "coefficient");
     for Coefficient { name, estimate } in document.estimate.iter().filter(|c| c.estimate != 0.0) {
-        text += &format!("{name:<width$}  {}\n", render::rounded(*estimate));
+        text += &format!("{name:<width$}  {}\n", dpglm_io::assembly::render::rounded(*estimate));
     }
     text += &format!("\nColumns that are not listed are zero.\n\n{}\n", document.certificate);
+    text += &render::conditions(&document.certificate, "--format json lists them");
     Ok(text)
 }

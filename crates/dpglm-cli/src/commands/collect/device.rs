@@ -93,7 +93,7 @@ pub fn run(arguments: &Report, format: Format) -> Result<String, Failure> {
             "the service answered {}: {}{again}; epsilon {} is spent",
             answer.code(),
             answer.message(),
-            render::plain(study.epsilon())
+            render::rounded_up(study.epsilon())
         )));
     }
     if format == Format::Json {
@@ -111,7 +111,7 @@ pub fn run(arguments: &Report, format: Format) -> Result<String, Failure> {
         study.name(),
         answer.message(),
         answered.message.len(),
-        render::plain(spent),
+        render::rounded_up(spent),
         render::plain(arguments.limit)
     ))
 }

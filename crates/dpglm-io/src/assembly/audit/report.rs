@@ -112,9 +112,9 @@ impl AuditDocument {
 
 fn in_words(found: &AuditDocument) -> String {
     let mut text = format!("Audit of the {}, rows {}\n\n", found.subject, found.rows);
-    let delta = render::plain(found.claim.delta);
-    let claimed =
-        found.claim.epsilon.map_or_else(|| "nothing".into(), |e| format!("epsilon {}", render::plain(e)));
+    let delta = render::rounded_up(found.claim.delta);
+    let claimed = found.claim.epsilon;
+    let claimed = claimed.map_or_else(|| "nothing".into(), |e| format!("epsilon {}", render::rounded_up(e)));
     let mut rows = vec![vec!["claimed".to_owned(), claimed, format!("at delta {delta}")]];
     let at_least = |epsilon: f64| format!("epsilon at least {}", rounded_down(epsilon));
     if let Some(run) = &found.one_run {
@@ -163,5 +163,5 @@ fn in_words(found: &AuditDocument) -> String {
 
 /// A lower bound is only one if it is rounded down.
 pub fn rounded_down(value: f64) -> String {
-    render::plain((1_000.0 * value).floor() / 1_000.0)
+    render::rounded_down_to(value, render::BOUND_DIGITS)
 }

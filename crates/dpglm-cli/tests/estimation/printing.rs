@@ -1,0 +1,144 @@
+//! Privacy numbers are printed by `dpglm::privacy::decimal`, which rounds to the safe side, and by nothing else.
+//!
+//! Every place in the sources that prints a number to fewer digits than it has is listed here with what it prints. A new one is an
+//! error until somebody has asked: is it an epsilon, a delta, a mu, a noise? Then it goes through `decimal`; if not, it is listed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where numbers are rounded to the nearest: file, how often, and what they are.
+const NEAREST: &[(&str, usize, &str)] = &[
+    ("crates/dpglm-cli/src/commands/collect/curator.rs", 1, "estimates"),
+    ("crates/dpglm-cli/src/commands/collect/simulate.rs", 5, "seconds and rates"),
+    ("crates/dpglm-cli/src/plot.rs", 32, "coordinates, ticks of axes, simulated errors"),
+    ("crates/dpglm-cli/src/plot/roc.rs", 16, "coordinates, areas"),
+    ("crates/dpglm-collect/src/page/client.js", 3, "the report that is shown to its sender"),
+    ("crates/dpglm-collect/src/server/pages.rs", 2, "estimates"),
+    ("crates/dpglm-io/src/assembly/audit/report.rs", 5, "rates of attacks, the confidence"),
+    ("crates/dpglm-io/src/assembly/budget.rs", 1, "1/n"),
+    ("crates/dpglm-io/src/assembly/render.rs", 1, "the rounding of estimates itself"),
+    (
+        "crates/dpglm-io/src/assembly/study.rs",
+        7,
+        "errors, rates and constants; an epsilon to plan with, before it is used",
+    ),
+    ("crates/dpglm-io/src/assembly/table.rs", 3, "estimates"),
+    ("crates/dpglm/src/privacy/decimal.rs", 1, "the exact digits that are then rounded"),
+    ("python/src/dpglm/_base.py", 1, "estimates"),
+];
+
+/// The lab prints errors of simulations in a hundred places; its epsilons go through one function.
+const LAB: &str = "crates/dpglm-lab/src/";
+
+/// Words that say that a number is one of privacy.
+const PRIVACY: [&str; 8] = ["epsilon", "delta", "mu", "rho", "sigma", "scale", "spent", "truly"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|e| ["rs", "py", "js", "html"].iter().any(|known| e == *known))
+        {
+            found.push(path);
+        }
+    }
+}
+
+/// The program of a file, without its comments and tests.
+fn program(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    let text = text.split("#[cfg(test)]\nmod tests").next().unwrap().to_owned();
+    let is_comment = |line: &&str| {
+        let line = line.trim_start();
+        ["//", "# ", ">>> "].iter().any(|mark| line.starts_with(mark))
+    };
+    text.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// The format specifications with a precision, `{x:.3}` and their like, as (what is named, specification).
+fn precisions(text: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (start, _) in text.match_indices('{') {
+        let Some(end) = text[start..].find('}') else { continue };
+        let Some((name, form)) = text[start + 1..start + end].split_once(':') else { continue };
+        let named = name.chars().all(|c| c.is_alphanumeric() || "_.[]()\"'".contains(c));
+        let formed = form.chars().all(|c| c.is_alphanumeric() || "<>^+#.*$?_".contains(c));
+        let precise = form.split_once('.').is_some_and(|(_, digits)| !digits.is_empty());
+        if named && formed && precise && !form.contains("..") {
+            found.push((name.to_owned(), form.to_owned()));
+        }
+    }
+    found
+}
+
+/// Other ways of rounding to the nearest.
+fn other_ways(text: &str) -> usize {
+    let calls = [".toFixed(", ".toPrecision(", " round(", "(round(", "np.round(", "%.", "render::rounded("];
+    calls.iter().map(|call| text.matches(call).count()).sum()
+}
+
+#[test]
+fn every_place_that_rounds_to_the_nearest_is_known() {
+    let root = root();
+    let mut files = Vec::new();
+    for entry in fs::read_dir(root.join("crates")).unwrap() {
+        sources(&entry.unwrap().path().join("src"), &mut files);
+    }
+    sources(&root.join("python/src"), &mut files);
+    assert!(files.len() > 200, "{}", files.len());
+    for file in files {
+        let name = file.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+        let text = program(&file);
+        let precisions = precisions(&text);
+        for (number, form) in &precisions {
+            let parts = number.split(|c: char| !c.is_alphanumeric());
+            let private = parts.into_iter().any(|part| PRIVACY.contains(&part));
+            assert!(
+                !private,
+                "{name}: {{{number}:{form}}} is a privacy number: print it by privacy::decimal"
+            );
+        }
+        if name.starts_with(LAB) {
+            continue;
+        }
+        let count = precisions.len() + other_ways(&text);
+        let known = NEAREST.iter().find(|(place, ..)| *place == name).map_or(0, |(_, count, _)| *count);
+        assert_eq!(
+            count,
+            known,
+            "{name}: a privacy number goes through privacy::decimal; list any other in {}",
+            file!()
+        );
+    }
+}
+
+/// The test sees what it must see.
+#[test]
+fn what_rounds_to_the_nearest_is_recognised() {
+    let found = |text: &str| precisions(text).len() + other_ways(text);
+    for rounds in [
+        "write!(f, \"e^{epsilon:.4}\")",
+        "format!(\"{:.3}\", g.epsilon)",
+        "format!(\"{value:.*e}\", 5)",
+        "format!(\"{x:>8.decimals$}\")",
+        "f\"{self.epsilon:.6g}\"",
+        "facts.epsilon.toPrecision(3)",
+        "render::rounded(epsilon)",
+    ] {
+        assert_eq!(found(rounds), 1, "{rounds}");
+    }
+    for exact in [
+        "format!(\"{epsilon}\")",
+        "format!(\"{delta:e}\")",
+        "Point { epsilon: self.x.y, delta }",
+        "{a:>5}",
+        "0..=5 => {}",
+    ] {
+        assert_eq!(found(exact), 0, "{exact}");
+    }
+}
