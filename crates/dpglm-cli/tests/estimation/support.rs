@@ -193,3 +193,8 @@ choice = { kind = "ignore" }
 pub fn number(value: &Value, path: &[&str]) -> f64 {
     path.iter().fold(value, |v, key| &v[key]).as_f64().unwrap_or_else(|| panic!("{path:?} in {value}"))
 }
+
+/// What a fit prints above the line that says where its conditions of use stand, which `show` lists instead.
+pub fn before_conditions(printed: &str) -> &str {
+    printed.split_once("The promise has ").unwrap().0
+}
