@@ -114,9 +114,13 @@ def test_means(extra: dict, rng: np.random.Generator, tmp_path: Path) -> None:
     expected = command(tmp_path, "mean", design, "--feature-bounds=-20,20", *flags, *FLAGS)
     mean = dpglm.PrivateMean(feature_bounds=(-20, 20), **extra, **BUDGET).fit(X)
     assert mean.to_json() == expected
-    plan = run("mean", "--dry-run", "--rows", 2000, "--columns", 5, "--feature-bounds=-20,20", "--format", "json", *flags, *FLAGS[:4])
-    planned = dpglm.PrivateMean(feature_bounds=(-20, 20), **extra, **BUDGET).planned(2000, 5)
-    assert json.loads(plan.stdout)["certificate"] == json.loads(planned.to_json()) and planned.epsilon <= 1.0
+    # A plan is made for the noise that a fit would draw: from a seed it promises nothing.
+    for seed, budget in [(None, FLAGS[:4]), (7, FLAGS)]:
+        plan = run("mean", "--dry-run", "--rows", 2000, "--columns", 5, "--feature-bounds=-20,20", "--format", "json", *flags, *budget)
+        asked = {**extra, **BUDGET, "insecure_seed": seed}
+        planned = dpglm.PrivateMean(feature_bounds=(-20, 20), **asked).planned(2000, 5)
+        assert json.loads(plan.stdout)["certificate"] == json.loads(planned.to_json())
+        assert planned.epsilon is None if seed else planned.epsilon <= 1.0
 
 
 def test_wrong_means_are_refused_in_the_same_words(rng: np.random.Generator, tmp_path: Path) -> None:

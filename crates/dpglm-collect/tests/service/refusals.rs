@@ -95,6 +95,25 @@ fn each_refusal_has_its_own_status_and_changes_nothing() {
     assert_eq!(client.get("/healthz").unwrap(), "ok\n");
 }
 
+/// Nobody is shown a smaller epsilon than they spend, nor a smaller factor.
+#[test]
+fn people_are_shown_epsilon_rounded_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let (study, key) = Draft { epsilon: 0.123_440_1, ..Draft::default() }.sign();
+    let running = Running::serve(&folder.path().join("s").display().to_string(), study, key, None);
+    let client = running.client();
+    let status = client.get("/status").unwrap();
+    assert!(
+        status.contains("epsilon = 0.123441, once") && status.contains("a factor e^0.123441."),
+        "{status}"
+    );
+    let study: serde_json::Value = serde_json::from_str(&client.get("/study").unwrap()).unwrap();
+    let shown = &study["facts"]["shown"];
+    assert_eq!((&shown["epsilon"], &shown["factor"]), (&"0.123441".into(), &"e^0.123441".into()));
+    // e^0.1234401 is 1.13138...: the nearest of three digits would be 1.13.
+    assert_eq!(shown["times"], "1.14");
+}
+
 #[test]
 fn addresses_are_limited() {
     let folder = tempfile::tempdir().unwrap();
