@@ -60,6 +60,16 @@ pub enum Grade {
 /// assert_eq!(read, certificate);
 /// # Ok::<(), dpglm::Error>(())
 /// ```
+///
+/// Without the source of the noise there is no certificate:
+///
+/// ```compile_fail,E0061
+/// use dpglm::privacy::{Adjacency, Certificate, Event, Noise};
+///
+/// let events = vec![Event::new("mean", Noise::Gaussian { sensitivity: 0.01, sigma: 0.1 }, 1)?];
+/// let certificate = Certificate::certified(Adjacency::ReplaceRow, events, 1e-6)?;
+/// # Ok::<(), dpglm::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Document", into = "Document")]
 pub struct Certificate {
