@@ -82,7 +82,8 @@ pub(super) const AVERAGED: Phase = Phase { what: GRADIENTS, steps: 80, length: 0
 impl Glm {
     /// A model whose response lies in the public interval `target` (0 and 1 for a binary one).
     pub fn new(family: Family, target: (f64, f64)) -> Result<Self> {
-        let (low, high) = require_interval("target bounds", target, "declare the public range of the response")?;
+        let (low, high) =
+            require_interval("target bounds", target, "declare the public range of the response")?;
         if matches!(family, Family::Poisson) && !(low >= 0.0 && high >= 1.0) {
             return Err(Error::OutOfRange {
                 parameter: "target bounds",

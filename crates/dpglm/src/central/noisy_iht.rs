@@ -181,8 +181,7 @@ impl Prepared<NoisyIht> {
         let (mut support, mut values) = (Vec::new(), Vec::new());
         for step in 0..*steps {
             let gradient = mean_gradient(data, &response, &weights, &point, &score);
-            (support, values) =
-                self.model.threshold(&point, &gradient, length, sensitivity, &mut purse)?;
+            (support, values) = self.model.threshold(&point, &gradient, length, sensitivity, &mut purse)?;
             point.fill(0.0);
             support.iter().zip(&values).for_each(|(&j, &b)| point[j] = b);
             progress(step + 1, *steps);
@@ -275,7 +274,10 @@ mod tests {
                 });
                 assert!(tape.compared >= 20);
                 let (worst, what) = tape.worst;
-                assert!(worst <= 1.0, "{selection:?}, intercept {intercept}: {what} moved by {worst} of its claim");
+                assert!(
+                    worst <= 1.0,
+                    "{selection:?}, intercept {intercept}: {what} moved by {worst} of its claim"
+                );
             }
         }
     }

@@ -35,10 +35,12 @@ fn accepted(name: &str, intercept: bool, fitting: impl Fn((f64, f64)) -> Fitting
         for _ in 0..50 {
             let pair = tables.neighbours(intercept, false, |u| low + width * u);
             let seed = tables.uniform().to_bits();
-            let tape =
-                attack(|side| fit(&pair[usize::from(side)], &mut RandomSource::insecure_seeded(seed)));
+            let tape = attack(|side| fit(&pair[usize::from(side)], &mut RandomSource::insecure_seeded(seed)));
             let (worst, what) = tape.worst;
-            assert!(worst <= 1.0, "{name}, from {low} to {width} above: {what} moved by {worst} of its claim");
+            assert!(
+                worst <= 1.0,
+                "{name}, from {low} to {width} above: {what} moved by {worst} of its claim"
+            );
         }
     }
     accepted

@@ -62,7 +62,7 @@ pub(crate) fn require_entry(entry: f64) -> Result<f64> {
     }
     Err(Error::OutOfRange {
         parameter: "entry bound",
-        range: "within [1e-15, 1e15]",
+        range: "above 0, and within [1e-15, 1e15]",
         value: entry.to_string(),
         remedy: "declare the public bound on the size of every feature; scale the features if need be",
     })

@@ -129,7 +129,11 @@ impl Glm {
     pub(crate) fn admitted(&self, data: &Dataset) -> Vec<f64> {
         let (low, high) = self.target;
         let admit = |y: f64| {
-            if self.is_real() && y.is_nan() { low / 2.0 + high / 2.0 } else { self.family.admit(y).clamp(low, high) }
+            if self.is_real() && y.is_nan() {
+                low / 2.0 + high / 2.0
+            } else {
+                self.family.admit(y).clamp(low, high)
+            }
         };
         data.response().iter().map(|&y| admit(y)).collect()
     }
@@ -283,7 +287,9 @@ mod tests {
             let mut weights: Vec<f64> = (0..rows).map(|_| uniform().round()).collect();
             let table = |x: &[f64], y: &[f64], weights: &[f64]| {
                 let design = Design::from_f64(rows, columns, x.to_vec()).expect("shape");
-                Dataset::new(design, y.to_vec()).and_then(|d| d.with_weights(weights.to_vec())).expect("shape")
+                Dataset::new(design, y.to_vec())
+                    .and_then(|d| d.with_weights(weights.to_vec()))
+                    .expect("shape")
             };
             let left = table(&x, &y, &weights);
             (x[1], x[2], y[0], weights[0]) = (-x[1], 1e9 * uniform(), 1.0 - y[0], uniform().round());

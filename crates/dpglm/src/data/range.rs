@@ -36,7 +36,12 @@ pub(crate) fn require_magnitude(parameter: &'static str, value: f64, remedy: &'s
     if (LEAST..=LARGEST).contains(&value) {
         return Ok(value);
     }
-    Err(Error::OutOfRange { parameter, range: "within [1e-100, 1e100]", value: value.to_string(), remedy })
+    Err(Error::OutOfRange {
+        parameter,
+        range: "above 0, and within [1e-100, 1e100]",
+        value: value.to_string(),
+        remedy,
+    })
 }
 
 /// Refuses a penalty that is neither zero nor such a size.
@@ -46,7 +51,7 @@ pub(crate) fn require_penalty(parameter: &'static str, value: f64) -> Result<f64
     }
     Err(Error::OutOfRange {
         parameter,
-        range: "0 or within [1e-100, 1e100]",
+        range: "at least 0, and 0 or within [1e-100, 1e100]",
         value: value.to_string(),
         remedy: "0 means no penalty",
     })
@@ -77,7 +82,7 @@ mod tests {
     fn what_could_overflow_or_underflow_is_refused() {
         for value in [0.0, -1.0, 1e-101, 1.1e100, f64::NAN, f64::INFINITY, 5e-324] {
             let message = require_magnitude("radius", value, "give another").unwrap_err().to_string();
-            assert!(message.contains("radius must be within [1e-100, 1e100]"), "{message}");
+            assert!(message.contains("radius must be above 0, and within [1e-100, 1e100]"), "{message}");
             assert_eq!(require_penalty("ridge", value).is_ok(), value == 0.0);
         }
         for value in [1e-100, 1.0, 1e100] {
