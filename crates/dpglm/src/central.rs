@@ -16,6 +16,8 @@ pub mod multinomial;
 pub mod noisy_iht;
 pub(crate) mod prepared;
 pub(crate) mod purse;
+#[cfg(test)]
+mod range_attacks;
 pub mod reference;
 pub(crate) mod response;
 pub(crate) mod screening;

@@ -5,6 +5,7 @@ pub mod clipping;
 pub mod csr;
 pub mod dataset;
 pub mod design;
+pub(crate) mod range;
 mod select;
 
 pub use csr::{Csr, Values};

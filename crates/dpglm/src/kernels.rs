@@ -30,8 +30,14 @@
 //! 3. The final `high + low` rounds once: `u`.
 //!
 //! Together `gamma_D + (1 + gamma_D)(u + gamma_M^2) < (D + 2) u + 2 (M u)^2`, which [`summation_error`] returns. It is at
-//! most 47 `u`, about `5.3e-15`, up to a hundred billion rows. Products below the normal range add at most `2^-1074` a row.
-//! Nothing overflows as long as the sum of the absolute values of the terms does not.
+//! most 47 `u`, about `5.3e-15`, up to a hundred billion rows.
+//!
+//! *The ends of the range.* A product below the normal range rounds by up to `2^-1075` whatever its size, so a coordinate errs by
+//! at most `2^-1074` a row more, and so does a residual that its caller computed as a product. As long as the sum of the absolute
+//! values of the terms is below `1e300` (`1e280` for entries of one byte, whose scale comes last), no sum, and no difference that
+//! TwoSum takes, overflows. One that does leaves an infinity or no number, which one row decides: whoever claims a
+//! sensitivity keeps the terms in range ([`crate::data`], `range`). An inner product may overflow: the residual receives what comes
+//! of it.
 //!
 //! *Entries of one byte.* The sum of `r_i` times whole numbers is multiplied by the scale, which rounds once more, and
 //! is compared with the sum of `r_i` times the real numbers that the entries stand for. `gamma_D + (1 + gamma_D)(u +

@@ -5,9 +5,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use dpglm::audit::Audit;
-use dpglm::central::{Glm, Iht, LinearStatistics, Multinomial, PrivateMean, Transfer};
+use dpglm::central::{
+    DpIht, Glm, Iht, LinearStatistics, Multinomial, NoisyIht, PrivateMean, Selection, SparseMean, Transfer,
+};
 use dpglm::comparators::{FrankWolfe, JohnsonLindenstrauss, KarwaVadhan, TwoStage};
-use dpglm::data::Design;
+use dpglm::data::{Dataset, Design};
 use dpglm::families::{Family, MonotoneLink};
 use dpglm::local::{
     JointStatistics, Kind, LabelNoise, LocalIht, OneShotGlm, RandomizedResponse, Randomizer, ThresholdBit,
@@ -33,6 +35,16 @@ fn number() -> impl Strategy<Value = f64> {
 
 fn size() -> impl Strategy<Value = usize> {
     prop_oneof![0..5_usize, Just(1_000_000), Just(usize::MAX)]
+}
+
+/// Numbers with which no sum of a model overflows and no factor underflows.
+fn magnitude(x: f64) -> bool {
+    (1e-100..=1e100).contains(&x)
+}
+
+/// Intervals of such numbers.
+fn interval(low: f64, high: f64) -> bool {
+    low >= -1e100 && high <= 1e100 && high - low >= 1e-90
 }
 
 /// What an accepted mechanism claims is a positive finite amount of noise.
@@ -103,12 +115,15 @@ proptest! {
     fn models_are_refused_or_made(a in number(), b in number(), c in number(), k in any::<u16>()) {
         for family in [Family::Gaussian, Family::Logistic, Family::Poisson] {
             let made = Glm::new(family, (a, b)).and_then(|m| m.ridge(c)).and_then(|m| m.radius(a)).and_then(|m| m.intervals(c));
-            prop_assert!(made.is_err() || (a < b && c >= 0.5));
+            prop_assert!(made.is_err() || (interval(a, b) && magnitude(a) && c >= 0.5));
         }
-        prop_assert!(LinearStatistics::new((a, b)).is_err() || a < b);
-        prop_assert!(PrivateMean::new(vec![(a, b)]).and_then(|m| m.intervals(c)).is_err() || a < b);
-        prop_assert!(Multinomial::new(usize::from(k)).and_then(|m| m.ridge(a)).is_err() || a >= 0.0);
-        prop_assert!(MonotoneLink::new(|u| u, a, b).is_err() || (a > 0.0 && a <= b));
+        prop_assert!(LinearStatistics::new((a, b)).is_err() || interval(a, b));
+        prop_assert!(PrivateMean::new(vec![(a, b)]).and_then(|m| m.intervals(c)).is_err() || interval(a, b));
+        prop_assert!(SparseMean::new(vec![(a, b)], 1).is_err() || interval(a, b));
+        prop_assert!(Multinomial::new(usize::from(k)).and_then(|m| m.ridge(a)).is_err() || a == 0.0 || magnitude(a));
+        prop_assert!(MonotoneLink::new(|u| u, a, b).is_err() || (magnitude(a) && magnitude(b) && a <= b));
+        let data = Dataset::new(Design::from_f64(1, 1, vec![a]).unwrap(), vec![b]).unwrap();
+        prop_assert!(data.with_exposures(&[a], c).is_err() || (1e-15..=1e15).contains(&c));
         prop_assert!(Audit::new(u64::from(k), a).is_err() || (k > 0 && a < 1.0));
         prop_assert!(Design::from_f64(1, 2, vec![a, b]).is_ok());
         prop_assert!(Design::from_f64(usize::from(k), usize::MAX, vec![a]).is_err());
@@ -116,14 +131,17 @@ proptest! {
 
     #[test]
     fn sparse_models_are_refused_or_made(a in number(), b in number(), c in number(), d in number(), s in size()) {
-        prop_assert!(FrankWolfe::linear((a, b), c, d).and_then(|m| m.residual_cap(a)).is_err() || (a < b && c > 0.0 && d > 0.0 && a > 0.0));
-        prop_assert!(FrankWolfe::logistic(a, b).and_then(|m| m.steps(s as u64)).is_err() || (a > 0.0 && b > 0.0 && s > 0));
-        prop_assert!(TwoStage::linear((a, b), c, s).is_err() || (a < b && c > 0.0 && s > 0));
-        prop_assert!(TwoStage::logistic(a, s).is_err() || (a > 0.0 && s > 0));
-        prop_assert!(Transfer::linear((a, b), c, s).and_then(|m| m.ridge(d)).is_err() || (a < b && c > 0.0 && s > 0 && d > 0.0));
-        prop_assert!(Transfer::logistic(a, s).and_then(|m| m.synthetic_features(s)).is_err() || (a > 0.0 && s > 0));
-        prop_assert!(JohnsonLindenstrauss::linear((a, b), c).and_then(|m| m.projected_rows(s as u64)).is_err() || (a < b && s > 0));
-        prop_assert!(KarwaVadhan::new(vec![(a, b)], (c, d)).is_err() || (a < b && c < d));
+        prop_assert!(FrankWolfe::linear((a, b), c, d).and_then(|m| m.residual_cap(a)).is_err() || (interval(a, b) && magnitude(c) && magnitude(d) && magnitude(a)));
+        prop_assert!(FrankWolfe::logistic(a, b).and_then(|m| m.steps(s as u64)).is_err() || (magnitude(a) && magnitude(b) && s > 0));
+        prop_assert!(TwoStage::linear((a, b), c, s).is_err() || (interval(a, b) && magnitude(c) && s > 0));
+        prop_assert!(TwoStage::logistic(a, s).is_err() || (magnitude(a) && s > 0));
+        prop_assert!(Transfer::linear((a, b), c, s).and_then(|m| m.ridge(d)).is_err() || (interval(a, b) && magnitude(c) && s > 0 && magnitude(d)));
+        prop_assert!(Transfer::logistic(a, s).and_then(|m| m.synthetic_features(s)).is_err() || (magnitude(a) && s > 0));
+        prop_assert!(JohnsonLindenstrauss::linear((a, b), c).and_then(|m| m.projected_rows(s as u64)).is_err() || (interval(a, b) && s > 0));
+        prop_assert!(KarwaVadhan::new(vec![(a, b)], (c, d)).is_err() || (interval(a, b) && magnitude(c) && magnitude(d) && c < d));
+        let model = Glm::new(Family::Logistic, (0.0, 1.0)).unwrap();
+        prop_assert!(DpIht::new(model.clone(), s).and_then(|m| m.row_norm(a)).is_err() || (magnitude(a) && s > 0));
+        prop_assert!(NoisyIht::new(model, s, a, Selection::Gumbel).is_err() || (magnitude(a) && s > 0));
         prop_assert!(Iht::new(s).and_then(|m| m.step(a)).is_err() || (s > 0 && a > 0.0));
     }
 

@@ -97,6 +97,33 @@ fn a_table_under_a_schema_has_coefficients_in_its_own_units() {
     assert!((number(&fit, &["coefficients", "(Intercept)"]) - 30.0).abs() < 4.0);
 }
 
+/// A target far from zero beside its spread, with gaps in half of the rows.
+#[test]
+fn years_are_fitted_in_years_also_where_most_rows_are_dropped() {
+    let mut draws = Draws::new(12);
+    let (mut whole, mut gaps) = (String::from("a,b,year\n"), String::from("a,b,year\n"));
+    for row in 0..20_000 {
+        let (a, b) = (draws.between(-1.0, 1.0), draws.between(-1.0, 1.0));
+        let year = 2005.0 + 4.0 * a - 2.0 * b + draws.normal();
+        whole.push_str(&format!("{a},{b},{year}\n"));
+        gaps.push_str(&if row % 5 < 2 { format!("{a},{b},{year}\n") } else { format!("{a},,{year}\n") });
+    }
+    let folder = Folder::new();
+    let schema = "target = \"year\"\nmissing = \"drop\"\n[columns]\na = { kind = \"real\", bounds = [-1, 1] }\n\
+                  b = { kind = \"real\", bounds = [-1, 1] }\nyear = { kind = \"real\", bounds = [1990, 2020] }\n";
+    folder.write("whole.csv", whole).write("gaps.csv", gaps).write("schema.toml", schema);
+    for (file, method, slack) in
+        [("whole", "gradient", 0.15), ("whole", "statistics", 0.8), ("gaps", "gradient", 0.5)]
+    {
+        let fit = folder
+            .json(&format!("fit {file}.csv --schema schema.toml --method {method} --epsilon 1 --delta 1e-6"));
+        for (name, truth) in [("(Intercept)", 2005.0), ("a", 4.0), ("b", -2.0)] {
+            let found = number(&fit, &["coefficients", name]);
+            assert!((found - truth).abs() < slack, "{file}, {method}, {name}: {found}");
+        }
+    }
+}
+
 #[test]
 fn exposures_and_their_unit_move_between_intercept_and_rows() {
     let folder = people(8_000);

@@ -41,9 +41,10 @@ impl ByteScale {
         if !ends.into_iter().chain([one]).all(whole) {
             return None;
         }
-        let scale = 1.0 / units;
-        // Rounded down where the largest entry would otherwise be above 1.
-        let scale = if units.mul_add(scale, -1.0) > 0.0 { scale.next_down() } else { scale };
+        // The quotient or one of its neighbours: with it the constant is 1 as computed, and no entry is above 1.
+        let nearest = 1.0 / units;
+        let scale =
+            [nearest, nearest.next_up(), nearest.next_down()].into_iter().find(|s| units * s == 1.0)?;
         Some(Self { center: scaling.center, factor, scale, one: one as i8 })
     }
 }

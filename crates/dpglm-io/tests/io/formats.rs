@@ -2,7 +2,11 @@
 
 use std::io::Write;
 
+use dpglm::central::{Glm, Privacy};
+use dpglm::data::Dataset;
 use dpglm::data::design::Storage;
+use dpglm::families::Family;
+use dpglm::noise::RandomSource;
 use dpglm_io::{Precision, ReadOptions, Response, Scale, Shape, Wide, read_table, read_wide, shape};
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 
@@ -152,6 +156,27 @@ fn arrays_of_every_type_and_order() {
     }
     let truth = sample("x.npy", npy("'|b1'", false, "(3,)", &[0, 1, 1]));
     assert_eq!(entries(&read_wide(&truth.path, &plain(0.0, 1.0), &OPTIONS).unwrap()), [0.0, 1.0, 1.0]);
+}
+
+/// Whatever whole bounds are declared, the constant column of an array of bytes is 1 and the ends of the bounds are stored
+/// as -1 and 1: an intercept is fitted on no other column.
+#[test]
+fn bytes_within_any_whole_bounds_have_a_constant_column_of_one() {
+    let options = ReadOptions { constant_column: true, ..OPTIONS };
+    let model = Glm::new(Family::Logistic, (0.0, 1.0)).unwrap().with_intercept();
+    let fit = model.prepare(2, 4, Privacy::None).unwrap();
+    for bound in 1..=127_i8 {
+        for low in [-bound, 0] {
+            let numbers = [low, bound, bound, low].map(|x| x.to_le_bytes()[0]);
+            let file = sample("x.npy", npy("'|i1'", false, "(4, 1)", &numbers));
+            let wide = Wide::new(f64::from(low), f64::from(bound));
+            let table = read_wide(&file.path, &wide, &options).unwrap();
+            assert!(matches!(table.design.storage(), Storage::I8 { .. }), "[{low}, {bound}]");
+            assert_eq!(entries(&table), [1.0, -1.0, 1.0, 1.0, 1.0, 1.0, 1.0, -1.0], "[{low}, {bound}]");
+            let data = Dataset::new(table.design, vec![0.0, 1.0, 1.0, 0.0]).unwrap();
+            fit.fit(&data, &mut RandomSource::insecure_seeded(1)).unwrap();
+        }
+    }
 }
 
 #[test]

@@ -144,13 +144,14 @@ impl Coordinates {
         self.scale[column].powi(2)
     }
 
-    /// The sum over each unit's rows of `value(row) z`, as a design with one row per unit.
+    /// The sum over each unit's rows of `value(row) z`, of l2 norm at most `bound`, as a design with one row per unit.
     pub(super) fn score_sums(
         &self,
         data: &Dataset,
         value: impl Fn(usize) -> f64,
+        bound: f64,
     ) -> Result<crate::data::design::Design> {
-        data.score_sums(value, |j, x| self.scale[j] * (x - self.centre[j]))
+        data.score_sums(value, |j, x| self.scale[j] * (x - self.centre[j]), bound)
     }
 
     /// Stored units: nothing is moved or scaled.
@@ -170,6 +171,10 @@ fn centres(data: &Dataset, purse: &mut Purse<'_>) -> Result<Vec<f64>> {
     purse.vector(CENTRES, &mut centre, sensitivity)?;
     // An indicator of twice the visible share is seen in step 3 almost surely; one whose mean is smaller may not be.
     let close = (2.0 * visible_share(d, n, purse)).max(3.0 * noise);
+    // Rows that count have a one in the first column: their share, as released. Means are to be theirs.
+    let share = if data.has_weights() { centre[0].clamp(close.clamp(1e-6, 1.0), 1.0) } else { 1.0 };
+    let close = close / share;
+    centre.iter_mut().for_each(|c| *c /= share);
     for c in &mut centre {
         let landmark = c.round().clamp(-1.0, 1.0);
         *c = if (*c - landmark).abs() < close { landmark } else { c.clamp(-1.0, 1.0) };

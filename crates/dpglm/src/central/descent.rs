@@ -28,7 +28,9 @@ pub(super) struct Descent<'a> {
     pub intercept: bool,
     /// The largest l2 norm of the coefficients, if the user set one.
     pub radius: Option<f64>,
-    /// The largest l2 norm of an iterate.
+    /// Where the descent starts.
+    pub start: &'a [f64],
+    /// The largest l2 distance of an iterate from there.
     pub limit: f64,
 }
 
@@ -152,13 +154,16 @@ impl Descent<'_> {
     }
 
     fn keep_in_ball(&self, iterate: &mut [f64]) {
-        let norm = |b: &[f64]| b.iter().map(|b| b * b).sum::<f64>().sqrt();
-        let mut share = (self.limit / norm(iterate)).min(1.0);
-        if let Some(radius) = self.radius {
-            share = share.min(radius / norm(&self.weighting.coordinates.stored(iterate)));
-        }
+        let norm = |b: &mut dyn Iterator<Item = f64>| b.map(|b| b * b).sum::<f64>().sqrt();
+        let share = self.limit / norm(&mut iterate.iter().zip(self.start).map(|(b, s)| b - s));
         if share < 1.0 {
-            iterate.iter_mut().for_each(|b| *b *= share);
+            iterate.iter_mut().zip(self.start).for_each(|(b, s)| *b = s + share * (*b - s));
+        }
+        if let Some(radius) = self.radius {
+            let share = radius / norm(&mut self.weighting.coordinates.stored(iterate).into_iter());
+            if share < 1.0 {
+                iterate.iter_mut().for_each(|b| *b *= share);
+            }
         }
     }
 }

@@ -29,7 +29,8 @@ use super::select_refine::SparseFit;
 use super::start::Start;
 use crate::data::Dataset;
 use crate::data::dataset::MOST_ROWS;
-use crate::error::{Result, require_nonzero, require_positive};
+use crate::data::range::require_magnitude;
+use crate::error::{Result, require_nonzero};
 use crate::families::Family;
 use crate::kernels::{fused_pass, summation_error};
 use crate::mechanisms::Candidates;
@@ -56,7 +57,7 @@ impl DpIht {
 
     /// With a public bound on the l2 norm of a row (of a unit's rows together). Longer ones are shortened.
     pub fn row_norm(mut self, bound: f64) -> Result<Self> {
-        self.row_norm = Some(require_positive("row norm", bound, "1 for rows scaled to length 1")?);
+        self.row_norm = Some(require_magnitude("row norm", bound, "give 1 for rows scaled to length 1")?);
         Ok(self)
     }
 
@@ -110,16 +111,17 @@ impl Prepared<DpIht> {
         let mut purse = self.calibration.open(rng);
         let response = model.admitted(data);
         // Step 1
-        let Start { base, cap } = model.start(data, &response, &mut purse)?;
+        let start = model.start(data, &response, &mut purse)?;
+        let (Start { base, cap }, response) = model.measured(start, &response);
         let score = model.family.bounded(cap)?;
         let norms = data.row_norms(&vec![0.0; d], &vec![1.0; d]);
         let sizes = data.sum_by_unit(|row| norms[row]);
         let size = match row_norm {
             Some(bound) => *bound,
-            None => purse.quantile(SIZE, &sizes, DpIht::sizes(d)?, 0.5)?,
+            None => purse.quantile(SIZE, &data.counted(sizes.clone()), DpIht::sizes(d)?, 0.5)?,
         };
         let weights: Vec<f64> = (0..data.design().rows())
-            // Less by more than the roundings of sizes and quotients.
+            // Less by more than the roundings of sizes, which are within 1e-10, and of quotients.
             .map(|row| data.weight(row) * (size / sizes[data.unit_of(row)]).min(1.0) * (1.0 - 1e-9))
             .collect();
         let error = 2.0 * (summation_error(MOST_ROWS) + f64::EPSILON) * score.cap() * size;
@@ -168,6 +170,9 @@ impl Prepared<DpIht> {
         }
         // Step 3
         let support: Vec<usize> = (0..d).filter(|&j| j < constant || point[j] != 0.0).collect();
+        if model.intercept {
+            point[0] += model.middle();
+        }
         let values = support.iter().map(|&j| point[j]).collect();
         let certificate = purse
             .close(adjacency(data))

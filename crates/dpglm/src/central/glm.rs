@@ -36,6 +36,7 @@ use super::purse::{Calibration, Planned, Privacy, Purse};
 use super::start::Start;
 use super::weighting::{self, Weighting};
 use crate::data::Dataset;
+use crate::data::range::{require_interval, require_magnitude, require_penalty};
 use crate::error::{Error, Result};
 use crate::families::{BoundedScore, Family};
 use crate::kernels::predict;
@@ -81,15 +82,8 @@ pub(super) const AVERAGED: Phase = Phase { what: GRADIENTS, steps: 80, length: 0
 impl Glm {
     /// A model whose response lies in the public interval `target` (0 and 1 for a binary one).
     pub fn new(family: Family, target: (f64, f64)) -> Result<Self> {
-        let (low, high) = target;
-        if !(low.is_finite() && high.is_finite() && low < high && (high - low).is_finite()) {
-            return Err(Error::OutOfRange {
-                parameter: "target bounds",
-                range: "two finite numbers, the lower first",
-                value: format!("[{low}, {high}]"),
-                remedy: "declare the public range of the response",
-            });
-        }
+        let (low, high) =
+            require_interval("target bounds", target, "declare the public range of the response")?;
         if matches!(family, Family::Poisson) && !(low >= 0.0 && high >= 1.0) {
             return Err(Error::OutOfRange {
                 parameter: "target bounds",
@@ -109,25 +103,15 @@ impl Glm {
 
     /// Adds `ridge/2 * norm(coefficients)^2` to the mean loss (the intercept is not penalised).
     pub fn ridge(mut self, ridge: f64) -> Result<Self> {
-        if !(ridge.is_finite() && ridge >= 0.0) {
-            return Err(Error::OutOfRange {
-                parameter: "ridge",
-                range: "a finite number of at least 0",
-                value: ridge.to_string(),
-                remedy: "0 means no penalty",
-            });
-        }
-        self.ridge = ridge;
+        self.ridge = require_penalty("ridge", ridge)?;
         Ok(self)
     }
 
-    /// Keeps the coefficients in the l2 ball of this radius.
+    /// Keeps the coefficients in the l2 ball of this radius. The intercept of a real response counts from the middle of the
+    /// response's bounds.
     pub fn radius(mut self, radius: f64) -> Result<Self> {
-        self.radius = Some(crate::error::require_positive(
-            "radius",
-            radius,
-            "the largest l2 norm of the coefficients",
-        )?);
+        self.radius =
+            Some(require_magnitude("radius", radius, "give the largest l2 norm of the coefficients")?);
         Ok(self)
     }
 
@@ -220,12 +204,6 @@ impl Estimate {
 }
 
 impl Glm {
-    /// The responses, those outside their domain by the public rule.
-    pub(crate) fn admitted(&self, data: &Dataset) -> Vec<f64> {
-        let admit = |y: f64| self.family.admit(y).clamp(self.target.0, self.target.1);
-        data.response().iter().map(|&y| admit(y)).collect()
-    }
-
     /// Steps 3 to 8.
     pub(crate) fn descend(
         &self,
@@ -245,7 +223,8 @@ impl Glm {
 
         // Step 3
         let weighting = weighting::release(data, model.intercept, purse)?;
-        let Start { base, cap: first_cap } = start;
+        let (Start { base, cap: first_cap }, response) = model.measured(start, response);
+        let response = &*response;
         let mut iterate = vec![0.0; d];
         // The link's inverse at a real response's centre is not known; from zero, a few steps find it.
         if model.intercept {
@@ -269,7 +248,7 @@ impl Glm {
             Drive { phase: BURN_IN, ..features.drive(AVERAGED) }.calmed(variance(noise[0], first_cap));
 
         // Step 5
-        let span = if model.is_real() { 30.0 * (model.target.1 - model.target.0) } else { 60.0 };
+        let span = if model.is_real() { 30.0 * model.reach() } else { 60.0 };
         let descent = Descent {
             data,
             weighting: &weighting,
@@ -277,6 +256,7 @@ impl Glm {
             ridge: model.ridge,
             intercept: model.intercept,
             radius: model.radius,
+            start: &start,
             limit: span / weighting.size,
         };
         let mut run =
@@ -312,7 +292,7 @@ impl Glm {
         // Step 7
         let drive = slope.as_ref().unwrap_or(&features).drive(AVERAGED).calmed(variance(noise[1], cap));
         let average = run(&drive, &mut iterate, &score, purse)?;
-        let coefficients = weighting.coordinates.stored(&average);
+        let mut coefficients = weighting.coordinates.stored(&average);
 
         // Step 8
         let covariance = match &slope {
@@ -340,6 +320,9 @@ impl Glm {
                 Some(weighting.coordinates.stored_covariance(&total))
             }
         };
+        if model.intercept {
+            coefficients[0] += model.middle();
+        }
         let errors = covariance
             .iter()
             .flat_map(|c| c.diagonal().iter().map(|v| v.sqrt()).collect::<Vec<_>>())
@@ -400,27 +383,28 @@ impl Scored<'_> {
         let value = |row: usize| {
             weighting.weights[row] * score.value(predictors[row] + data.offset(row), response[row])
         };
-        let bound = (score.cap() * weighting.size).powi(2);
+        let bound = score.cap() * weighting.size;
         let second = score_moments(data, &weighting.coordinates, value, bound, purse)?;
         let inverse = Conditioner::new(slope, 1e-12 * slope.trace()).inverse();
         Ok(&inverse * second.lifted(0.0) * &inverse / data.units() as f64)
     }
 }
 
-/// The second moment of the units' scores, whose norms are at most the root of `trace`.
+/// The second moment of the units' scores, whose norms are at most `bound`.
 fn score_moments(
     data: &Dataset,
     coordinates: &Coordinates,
     value: impl Fn(usize) -> f64 + Sync,
-    trace: f64,
+    bound: f64,
     purse: &mut Purse<'_>,
 ) -> Result<Moments> {
+    let trace = bound * bound;
     if data.unit_name().is_none() {
         let weight = |row: usize| value(row).powi(2);
         return moments::release_gram(SCORES, data.design(), coordinates, weight, trace, data.units(), purse);
     }
     // Several rows a unit: add up each unit's score first.
-    let sums = coordinates.score_sums(data, value)?;
+    let sums = coordinates.score_sums(data, value, bound)?;
     let as_they_are = Coordinates::identity(data.design().columns());
     moments::release_gram(SCORES, &sums, &as_they_are, |_| 1.0, trace, data.units(), purse)
 }

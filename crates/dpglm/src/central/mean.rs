@@ -27,6 +27,7 @@ use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy, Purse};
 use crate::data::clipping::clip_l2;
 use crate::data::design::Design;
+use crate::data::range::require_interval;
 use crate::error::{Error, Result};
 use crate::mechanisms::Candidates;
 use crate::noise::RandomSource;
@@ -75,14 +76,7 @@ impl PrivateMean {
             return Err(Error::Conflict("a mean of no columns: declare at least one range".into()));
         }
         for &(low, high) in &ranges {
-            if !(low < high && (high - low).is_finite()) {
-                return Err(Error::OutOfRange {
-                    parameter: "range",
-                    range: "two finite numbers, the lower first",
-                    value: format!("[{low}, {high}]"),
-                    remedy: "declare the public range of each column",
-                });
-            }
+            require_interval("range", (low, high), "declare the public range of each column")?;
         }
         Ok(Self { ranges, level: None, about_zero: false })
     }

@@ -37,7 +37,7 @@ pub(super) fn shortened(
     trace: f64,
 ) -> Vec<f64> {
     let traces = data.sum_by_unit(|row| weight(row) * norms[row] * norms[row]);
-    // The margin covers the rounding of the trace, of the quotient and of the products.
+    // The margin covers the rounding of the trace, which is within 1e-10, of the quotient and of the products.
     let allowed = trace * (1.0 - 1e-9);
     (0..norms.len())
         .map(|row| {

@@ -16,6 +16,7 @@ use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy, Purse};
 use super::weighting;
 use crate::data::Dataset;
+use crate::data::range::require_penalty;
 use crate::error::{Error, Result};
 use crate::families::multinomial::{bounded_score, cap};
 use crate::noise::RandomSource;
@@ -62,15 +63,7 @@ impl Multinomial {
 
     /// Adds `ridge/2 * norm(coefficients)^2` to the mean loss (intercepts are not penalised).
     pub fn ridge(mut self, ridge: f64) -> Result<Self> {
-        if !(ridge.is_finite() && ridge >= 0.0) {
-            return Err(Error::OutOfRange {
-                parameter: "ridge",
-                range: "a finite number of at least 0",
-                value: ridge.to_string(),
-                remedy: "0 means no penalty",
-            });
-        }
-        self.ridge = ridge;
+        self.ridge = require_penalty("ridge", ridge)?;
         Ok(self)
     }
 
@@ -153,6 +146,7 @@ impl Multinomial {
             ridge: self.ridge,
             intercept: self.intercept,
             radius: None,
+            start: &vec![0.0; outputs * d],
             limit: 60.0 * (outputs as f64).sqrt() / weighting.size,
         };
         let mut iterate = vec![0.0; outputs * d];

@@ -2,18 +2,25 @@
 //!
 //! # Algorithm (C20 Algorithm 5, C21 Algorithm 4.2)
 //! 1. Where to start and how large a score may be ([`super::start`]).
-//! 2. T times: a gradient step; the s largest coordinates and their values, with noise, by Gumbel selection or, as the
-//!    papers print it, by Laplace peeling. All others become zero.
+//! 2. T times: the gradient; the s coordinates that would be largest after a step, by Gumbel selection or, as the papers print it, by
+//!    Laplace peeling; those coordinates of the gradient, with noise; the step along them. All others become zero.
 //! 3. The last iterate.
 //!
 //! # Guarantee
 //! Replacement of one unit, for every data set. A row is weighted by `min(1, entry / its largest entry)` and a unit's rows
 //! share one vote, so with scores of at most `cap` one unit moves each coordinate of the mean gradient by at most
-//! `lambda = 2 cap entry / n`, plus the bounded error of summation, and the point after a step of length a by `a lambda`.
+//! `lambda = 2 cap entry / n`, plus the bounded error of summation.
+//!
+//! Coordinates of the gradient are released, not of the point: a step adds them to numbers that were released before, which may be so
+//! large that the sum rounds away, or doubles, all that a unit moves. The scores of the selection are such sums, `|b_j - a g_j|`
+//! with a the length of the step. In real numbers a unit moves each by at most `a lambda`. Rounding adds at most one unit in the last place of the
+//! largest, `2^-52 (max |b_j| + 2 a cap entry)` for a pair of tables: the second part is in the claim for the sum, and the first is
+//! charged step by step, because b is known.
 //!
 //! # Differs from the papers
 //! Scores are bounded without bias and entries enforced in place of assumed; exact composition in place of an equal split
-//! of epsilon and delta; steps and T from the declared box.
+//! of epsilon and delta; steps and T from the declared box. Noise is added to the gradient's coordinates in place of the point's: with the same
+//! distribution after the step.
 
 use super::glm::{Glm, adjacency};
 use super::prepared::{Prepared, require_shape};
@@ -103,32 +110,40 @@ impl NoisyIht {
         1.0 / (slope * self.entry * self.entry)
     }
 
-    /// Step 2: the chosen coordinates of the point, and their values, the constant first.
+    /// Step 2: the chosen coordinates, the constant first, and their values after a step of this length from a released point.
+    /// One unit moves each coordinate of the gradient by at most `sensitivity`.
     fn threshold(
         &self,
         point: &[f64],
+        gradient: &[f64],
+        length: f64,
         sensitivity: f64,
         purse: &mut Purse<'_>,
     ) -> Result<(Vec<usize>, Vec<f64>)> {
         let constant = usize::from(self.model.intercept);
-        let sizes: Vec<f64> = point[constant..].iter().map(|b| b.abs()).collect();
+        let moved = |j: usize| point[j] - length * gradient[j];
+        let sizes: Vec<f64> = (constant..point.len()).map(|j| moved(j).abs()).collect();
+        let largest = point[constant..].iter().fold(0.0_f64, |m, b| m.max(b.abs()));
+        let of_sizes = length * sensitivity + 2.0 * f64::EPSILON * largest;
         let places = |chosen: Vec<usize>| -> Vec<usize> {
             (0..constant).chain(chosen.into_iter().map(|j| j + constant)).collect()
         };
+        let pick = |support: &[usize]| -> Vec<f64> { support.iter().map(|&j| gradient[j]).collect() };
         let (support, mut values): (Vec<usize>, Vec<f64>);
         match self.selection {
             Selection::Gumbel => {
-                support = places(purse.top(COLUMNS, &sizes, self.sparsity, sensitivity)?);
-                values = support.iter().map(|&j| point[j]).collect();
+                support = places(purse.top(COLUMNS, &sizes, self.sparsity, of_sizes)?);
+                values = pick(&support);
                 let l2 = (support.len() as f64).sqrt() * sensitivity * (1.0 + f64::EPSILON);
                 purse.vector(VALUES, &mut values, l2)?;
             }
             Selection::Peeling => {
-                support = places(purse.peel(PEELED, &sizes, self.sparsity, sensitivity)?);
-                values = support.iter().map(|&j| point[j]).collect();
+                support = places(purse.peel(PEELED, &sizes, self.sparsity, of_sizes)?);
+                values = pick(&support);
                 purse.each(PEELED_VALUES, &mut values, sensitivity)?;
             }
         }
+        values.iter_mut().zip(&support).for_each(|(g, &j)| *g = point[j] - length * *g);
         Ok((support, values))
     }
 }
@@ -151,11 +166,12 @@ impl Prepared<NoisyIht> {
         let mut purse = self.calibration.open(rng);
         let response = model.admitted(data);
         // Step 1
-        let Start { base, cap } = model.start(data, &response, &mut purse)?;
+        let start = model.start(data, &response, &mut purse)?;
+        let (Start { base, cap }, response) = model.measured(start, &response);
         let score = model.family.bounded(cap)?;
         let weights = entry_weights(data, *entry);
         let length = self.model.length(base);
-        let sensitivity = length * coordinate_sensitivity(data, score.cap(), entry.max(1.0));
+        let sensitivity = coordinate_sensitivity(data, score.cap(), entry.max(1.0));
 
         // Step 2
         let mut point = vec![0.0; data.design().columns()];
@@ -165,13 +181,15 @@ impl Prepared<NoisyIht> {
         let (mut support, mut values) = (Vec::new(), Vec::new());
         for step in 0..*steps {
             let gradient = mean_gradient(data, &response, &weights, &point, &score);
-            point.iter_mut().zip(&gradient).for_each(|(b, g)| *b -= length * g);
-            (support, values) = self.model.threshold(&point, sensitivity, &mut purse)?;
+            (support, values) = self.model.threshold(&point, &gradient, length, sensitivity, &mut purse)?;
             point.fill(0.0);
             support.iter().zip(&values).for_each(|(&j, &b)| point[j] = b);
             progress(step + 1, *steps);
         }
         // Step 3
+        if let (true, Some(intercept)) = (model.intercept, values.first_mut()) {
+            *intercept += model.middle();
+        }
         let certificate = purse
             .close(adjacency(data))
             .enforcing("rows are weighted so that no entry exceeds its declared bound")
@@ -187,7 +205,7 @@ fn entry_weights(data: &Dataset, entry: f64) -> Vec<f64> {
         .map(|row| {
             let largest = data.design().stored(row).map(|(_, x)| x.abs()).fold(0.0, f64::max);
             let share = if largest > entry { entry / largest } else { 1.0 };
-            // Less by more than the roundings of the quotients.
+            // Less by more than the roundings of the quotients, each of which rounds by itself, however many rows there are.
             data.weight(row) * share / rows[data.unit_of(row)] * (1.0 - 1e-9)
         })
         .collect()
@@ -209,8 +227,58 @@ fn mean_gradient(
     gradient
 }
 
-/// What one unit can change in each coordinate of [`mean_gradient`], and in the point after a step, which rounds a few
-/// times more.
+/// What one unit can change in each coordinate of [`mean_gradient`], with room for the roundings of a step.
 fn coordinate_sensitivity(data: &Dataset, cap: f64, entry: f64) -> f64 {
     cap * entry * (2.0 / data.units() as f64 + 2.0 * (summation_error(MOST_ROWS) + 8.0 * f64::EPSILON))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::central::purse::tape::attack;
+    use crate::data::Design;
+    use crate::privacy::Budget;
+
+    /// Responses about `middle`, a quarter below it, an eighth above or at it, and one that moves from it to a quarter below:
+    /// what the row moves is lost, or doubled, where it is added to a number of the responses' own size.
+    fn far(middle: f64, moved: bool) -> Dataset {
+        let rows = 100_000;
+        let x = (0..rows).flat_map(|i| [1.0, f64::from(i * 7919 % 1999) / 999.0 - 1.0, 0.5]).collect();
+        let response = |i: i32| match i % 100 {
+            0 if i == 0 => middle - if moved { 0.25 } else { 0.0 },
+            1..=28 => middle - 0.25,
+            29..=34 => middle + 0.125,
+            _ => middle,
+        };
+        let design = Design::from_f64(rows as usize, 3, x).expect("shape");
+        Dataset::new(design, (0..rows).map(response).collect()).expect("shape")
+    }
+
+    #[test]
+    fn responses_far_from_zero_withstand_neighbours() {
+        let privacy = Privacy::Budget(Budget::new(1.0, 1e-6).expect("valid"));
+        let (low, high) = (1e15, 1e15 + 1024.0);
+        let pair = [false, true].map(|moved| far(1e15 + 512.0, moved));
+        for selection in [Selection::Gumbel, Selection::Peeling] {
+            for intercept in [true, false] {
+                let mut model = Glm::new(Family::Gaussian, (low, high)).expect("valid");
+                if intercept {
+                    model = model.with_intercept();
+                }
+                let prepared = NoisyIht::new(model, 1, 1.0, selection)
+                    .and_then(|m| m.prepare(3, 100_000, privacy))
+                    .expect("valid");
+                let tape = attack(|side| {
+                    let rng = &mut RandomSource::insecure_seeded(5);
+                    prepared.fit(&pair[usize::from(side)], rng).expect("fits");
+                });
+                assert!(tape.compared >= 20);
+                let (worst, what) = tape.worst;
+                assert!(
+                    worst <= 1.0,
+                    "{selection:?}, intercept {intercept}: {what} moved by {worst} of its claim"
+                );
+            }
+        }
+    }
 }

@@ -330,7 +330,10 @@ impl Purse<'_> {
         let Some(scale) = scale else {
             return Ok(largest(scores, count));
         };
-        let mut chosen = Race::new().select(scores, scale, count, self.rng)?.to_vec();
+        // In units of a power of two near the scale, which is exact: races are run within a narrower range than models.
+        let unit = 2f64.powi(scale.log2().floor() as i32);
+        let units: Vec<f64> = scores.iter().map(|score| score / unit).collect();
+        let mut chosen = Race::new().select(&units, scale / unit, count, self.rng)?.to_vec();
         chosen.sort_unstable();
         let event = Event::new(what, Noise::Selection { sensitivity, scale }, count as u64)?;
         self.record(what, &event, scale / sensitivity)?;

@@ -1,11 +1,13 @@
 //! The response of a sparse model: its public domain, and the cap on its score.
 //!
-//! A real response needs a cap on its residuals. It is public, or the median of the absolute responses, found privately on a
-//! small share of the budget. At coefficients zero the residuals are the responses themselves, and half of them are capped; the
-//! scores of the others still point the right way, and noise is proportional to the cap.
+//! A real response needs a cap on its residuals. It is public, or the median of the responses' distances from zero or from the
+//! middle of their bounds, whichever is nearer, found privately on a small share of the budget. At coefficients zero the residuals are the
+//! responses themselves, and half of them or more are capped; their scores still point the right way, and noise is proportional
+//! to the cap. Far from zero, as in years, distances from zero alone would make the cap, and the noise, as large as the year.
 
 use super::purse::{Planned, Privacy, Purse};
-use crate::error::{Error, Result, require_positive};
+use crate::data::range::{require_interval, require_magnitude};
+use crate::error::{Error, Result};
 use crate::families::Family;
 use crate::mechanisms::Candidates;
 
@@ -23,14 +25,7 @@ pub(crate) struct Response {
 impl Response {
     /// A real response in a public interval.
     pub(crate) fn linear((low, high): (f64, f64)) -> Result<Self> {
-        if !(low < high && (high - low).is_finite()) {
-            return Err(Error::OutOfRange {
-                parameter: "target bounds",
-                range: "two finite numbers, the lower first",
-                value: format!("[{low}, {high}]"),
-                remedy: "declare the public range of the response",
-            });
-        }
+        require_interval("target bounds", (low, high), "declare the public range of the response")?;
         Ok(Self { family: Family::Gaussian, low, high, cap: None })
     }
 
@@ -50,12 +45,15 @@ impl Response {
                 "a binary response has residuals of at most 1: set no residual cap".into(),
             ));
         }
-        self.cap = Some(require_positive("residual cap", cap, "about the size of a typical response")?);
+        self.cap = Some(require_magnitude("residual cap", cap, "give about the size of a typical response")?);
         Ok(())
     }
 
     /// The nearest value of the domain: the public rule for a response outside it.
     pub(crate) fn admit(&self, y: f64) -> f64 {
+        if self.is_real() && y.is_nan() {
+            return self.low / 2.0 + self.high / 2.0;
+        }
         self.family.admit(y).clamp(self.low, self.high)
     }
 
@@ -64,8 +62,13 @@ impl Response {
         self.low.abs().max(self.high.abs())
     }
 
+    /// Half the width of the bounds: the largest cap that is looked for.
+    pub(crate) fn spread(&self) -> f64 {
+        self.high / 2.0 - self.low / 2.0
+    }
+
     fn candidates(&self) -> Result<Candidates> {
-        Candidates::positive_geometric(self.reach() * 2f64.powi(-16), self.reach(), 8)
+        Candidates::positive_geometric(self.spread() * 2f64.powi(-16), self.spread(), 8)
     }
 
     /// The release of the cap, if it has to be found.
@@ -84,7 +87,8 @@ impl Response {
         match self.cap {
             Some(cap) => Ok(cap),
             None => {
-                let sizes: Vec<f64> = response.iter().map(|y| y.abs()).collect();
+                let middle = self.low / 2.0 + self.high / 2.0;
+                let sizes: Vec<f64> = response.iter().map(|y| y.abs().min((y - middle).abs())).collect();
                 purse.quantile(CAP, &sizes, self.candidates()?, 0.5)
             }
         }

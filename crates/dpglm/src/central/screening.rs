@@ -57,12 +57,12 @@ pub(crate) fn require_sparsity(sparsity: usize, columns: usize) -> Result<()> {
 
 /// A positive bound on the entries, within what a design can hold.
 pub(crate) fn require_entry(entry: f64) -> Result<f64> {
-    if entry > 0.0 && entry <= 1e15 {
+    if (1e-15..=1e15).contains(&entry) {
         return Ok(entry);
     }
     Err(Error::OutOfRange {
         parameter: "entry bound",
-        range: "above 0 and at most 1e15",
+        range: "above 0, and within [1e-15, 1e15]",
         value: entry.to_string(),
         remedy: "declare the public bound on the size of every feature; scale the features if need be",
     })

@@ -5,10 +5,15 @@
 //! * Binary responses: with an intercept, the logit of the mean response. Their scores are bounded by 1/2 by themselves.
 //! * Counts: with an intercept, the logarithm of events per exposure; the cap grows with the root of the rate.
 //!
+//! With an intercept a real response with a linear mean is measured from the middle of its public bounds from there on, and the
+//! intercept gets the middle back at the end: no bound on iterates, and no rounding, then depends on where zero is.
+//!
+//! Units whose rows all have weight zero are left out of quantiles and of the logit.
+//!
 //! # Guarantee
-//! Replacement of one unit, for every data set. Quantiles are of one number per unit: selections of sensitivity 1. Means
-//! are of one number per unit in [0, 1], whole multiples of `2^-24` rounded down and added exactly: a unit moves each by
-//! at most `1/n`.
+//! Replacement of one unit, for every data set. Quantiles are of one number per unit that counts: selections of sensitivity 1, also
+//! where the replaced unit begins or ceases to count ([`crate::mechanisms::quantile`]). Means are of one number per unit in
+//! [0, 1], whole multiples of `2^-24` rounded down and added exactly: a unit moves each by at most `1/n`.
 
 use super::glm::Glm;
 use super::purse::{Planned, Privacy, Purse};
@@ -16,6 +21,7 @@ use crate::data::Dataset;
 use crate::error::Result;
 use crate::families::Family;
 use crate::mechanisms::Candidates;
+use std::borrow::Cow;
 
 const CENTRE: &str = "response centre";
 const SCALE: &str = "residual scale";
@@ -58,7 +64,7 @@ impl Glm {
             Family::Gaussian | Family::Monotone(_) => {
                 let mut centre = 0.0;
                 if self.intercept {
-                    let responses = unit_means(data, |row| response[row]);
+                    let responses = counted_means(data, |row| response[row]);
                     centre = purse.quantile(CENTRE, &responses, self.centres()?, 0.5)?;
                 }
                 let cap = self.residual_scale(data, |row| response[row] - centre, purse)?;
@@ -69,9 +75,15 @@ impl Glm {
             Family::Logistic => {
                 let mut base = 0.0;
                 if self.intercept {
-                    let mut mean = vec![mean_of_units(data, |row| response[row])];
-                    purse.vector(RATE, &mut mean, mean_sensitivity(data, 1))?;
-                    let p = mean[0].clamp(0.02, 0.98);
+                    let mut means = vec![mean_of_units(data, |row| response[row])];
+                    if data.has_weights() {
+                        // How many rows count is private too.
+                        means.push(mean_of_units(data, |_| 1.0));
+                    }
+                    let released = means.len();
+                    purse.vector(RATE, &mut means, mean_sensitivity(data, released))?;
+                    let counted = means.get(1).map_or(1.0, |share| share.max(1e-3));
+                    let p = (means[0] / counted).clamp(0.02, 0.98);
                     base = (p / (1.0 - p)).ln();
                 }
                 Ok(Start { base, cap: 0.5 })
@@ -98,7 +110,7 @@ impl Glm {
         residual: impl Fn(usize) -> f64,
         purse: &mut Purse<'_>,
     ) -> Result<f64> {
-        let sizes = unit_means(data, |row| residual(row).abs());
+        let sizes = counted_means(data, |row| residual(row).abs());
         purse.quantile(SCALE, &sizes, self.scales()?, 0.75)
     }
 
@@ -109,29 +121,188 @@ impl Glm {
 
     /// How large a real response's residuals may be.
     fn scales(&self) -> Result<Candidates> {
-        let span = self.target.1 - self.target.0;
-        Candidates::positive_geometric(span * 2f64.powi(-16), span, 8)
+        Candidates::positive_geometric(self.reach() * 2f64.powi(-16), self.reach(), 8)
+    }
+
+    /// The responses, those outside their domain by the public rule: the nearest value, or, for what is not a number, the middle of
+    /// a real response's bounds.
+    pub(crate) fn admitted(&self, data: &Dataset) -> Vec<f64> {
+        let (low, high) = self.target;
+        let admit = |y: f64| {
+            if self.is_real() && y.is_nan() {
+                low / 2.0 + high / 2.0
+            } else {
+                self.family.admit(y).clamp(low, high)
+            }
+        };
+        data.response().iter().map(|&y| admit(y)).collect()
+    }
+
+    /// Where a real response is measured from. Without an intercept, or under another link, zero stays where it is.
+    pub(crate) fn middle(&self) -> f64 {
+        match self.family {
+            Family::Gaussian if self.intercept => self.target.0 / 2.0 + self.target.1 / 2.0,
+            _ => 0.0,
+        }
+    }
+
+    /// How far a real response may lie from where it is measured, or from another.
+    pub(super) fn reach(&self) -> f64 {
+        let (low, high) = self.target;
+        if self.intercept { high - low } else { (high - low).max(low.abs()).max(high.abs()) }
+    }
+
+    /// Start and responses, measured from the middle.
+    pub(super) fn measured<'a>(&self, start: Start, response: &'a [f64]) -> (Start, Cow<'a, [f64]>) {
+        let middle = self.middle();
+        let start = Start { base: start.base - middle, ..start };
+        if middle == 0.0 {
+            return (start, Cow::Borrowed(response));
+        }
+        (start, response.iter().map(|y| y - middle).collect())
     }
 }
 
-/// One number per unit: the mean over its rows. A unit without rows counts as zero.
-fn unit_means(data: &Dataset, value: impl Fn(usize) -> f64) -> Vec<f64> {
-    let counts = data.sum_by_unit(|_| 1.0);
-    let mut sums = data.sum_by_unit(value);
+/// One number per unit that counts: the mean over its rows of weight above zero.
+fn counted_means(data: &Dataset, value: impl Fn(usize) -> f64) -> Vec<f64> {
+    let counts = data.sum_by_unit(|row| data.weight(row));
+    let mut sums = data.sum_by_unit(|row| if data.weight(row) > 0.0 { value(row) } else { 0.0 });
     for (sum, count) in sums.iter_mut().zip(&counts) {
         *sum /= count.max(1.0);
     }
-    sums
+    data.counted(sums)
 }
 
 /// The mean over the units of their rows' mean of a value in [0, 1]; rows of weight zero count as zero.
 fn mean_of_units(data: &Dataset, value: impl Fn(usize) -> f64) -> f64 {
-    let means = unit_means(data, |row| data.weight(row) * value(row));
-    let total: u64 = means.into_iter().map(|m| (m.clamp(0.0, 1.0) * ONE) as u64).sum();
+    let counts = data.sum_by_unit(|_| 1.0);
+    let sums = data.sum_by_unit(|row| data.weight(row) * value(row));
+    let means = sums.into_iter().zip(counts).map(|(sum, count)| sum / count.max(1.0));
+    let total: u64 = means.map(|m| (m.clamp(0.0, 1.0) * ONE) as u64).sum();
     total as f64 / (ONE * data.units() as f64)
 }
 
 /// What one unit moves a vector of such means by: each by 1/n, and the rounding of each on both sides.
 fn mean_sensitivity(data: &Dataset, means: usize) -> f64 {
     (means as f64).sqrt() * (1.0 / data.units() as f64 + 4.0 * f64::EPSILON) * (1.0 + 1e-12)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::purse::tape::attack;
+    use super::*;
+    use crate::central::{DpIht, LinearStatistics, NoisyIht, SelectRefine, Selection};
+    use crate::data::Design;
+    use crate::noise::RandomSource;
+    use crate::privacy::Budget;
+
+    fn privacy() -> Privacy {
+        Privacy::Budget(Budget::new(1.0, 1e-6).expect("valid"))
+    }
+
+    /// `zero + 4 a - 2 b` with noise of deviation 1, a and b uniform on [-1, 1], and a column of ones.
+    fn table(rows: usize, zero: f64) -> Dataset {
+        let rng = &mut RandomSource::insecure_seeded(11);
+        let mut uniform = || 2.0 * (rng.below(1 << 30) as f64 / f64::from(1 << 30)) - 1.0;
+        let x: Vec<f64> = (0..rows).flat_map(|_| [1.0, uniform(), uniform()]).collect();
+        let noise: Vec<f64> = (0..rows).map(|_| 3f64.sqrt() * uniform()).collect();
+        let y = x.chunks_exact(3).zip(noise).map(|(x, e)| zero + 4.0 * x[1] - 2.0 * x[2] + e).collect();
+        Dataset::new(Design::from_f64(rows, 3, x).expect("shape"), y).expect("shape")
+    }
+
+    type Fits = Vec<(&'static str, Vec<f64>)>;
+
+    /// The coefficients that each method finds for a response within 15 of `zero`.
+    fn fits(data: &Dataset, zero: f64) -> Fits {
+        let target = (zero - 15.0, zero + 15.0);
+        let model = Glm::new(Family::Gaussian, target).expect("valid").with_intercept();
+        let rng = &mut RandomSource::insecure_seeded(7);
+        let noisy = NoisyIht::new(model.clone(), 2, 1.0, Selection::Gumbel).expect("valid");
+        let statistics = LinearStatistics::new(target).expect("valid").with_intercept();
+        vec![
+            ("gradient", model.fit(data, privacy(), rng).expect("fits").coefficients),
+            ("statistics", statistics.fit(data, privacy(), rng).expect("fits").coefficients),
+            ("select-refine", {
+                let sparse = SelectRefine::new(model.clone(), 2).expect("valid");
+                sparse.fit(data, privacy(), rng).expect("fits").coefficients(3)
+            }),
+            ("dp-iht", {
+                let sparse = DpIht::new(model, 2).expect("valid");
+                sparse.fit(data, privacy(), rng).expect("fits").coefficients(3)
+            }),
+            ("noisy-iht", noisy.fit(data, privacy(), rng).expect("fits").coefficients(3)),
+        ]
+    }
+
+    /// Years: a response far from zero is fitted as well as one about zero.
+    #[test]
+    fn no_result_depends_on_where_zero_is() {
+        let near = fits(&table(20_000, 0.0), 0.0);
+        for zero in [2005.0, -1e6] {
+            for ((name, far), (_, near)) in fits(&table(20_000, zero), zero).iter().zip(&near) {
+                let moved: Vec<f64> = far.iter().zip([zero, 0.0, 0.0]).map(|(b, z)| b - z).collect();
+                let wanted = if *name == "noisy-iht" { [0.0, near[1], near[2]] } else { [0.0, 4.0, -2.0] };
+                for (found, wanted) in moved.iter().zip(wanted) {
+                    assert!((found - wanted).abs() < 0.35, "{name} about {zero}: {far:?}, about 0: {near:?}");
+                }
+            }
+        }
+    }
+
+    /// Three quarters of the rows are dropped, their cells filled in with the ends of their bounds: they set neither the size of a
+    /// row nor the scale of residuals.
+    #[test]
+    fn rows_that_were_dropped_set_no_scale() {
+        let (rows, zero) = (40_000, 2005.0);
+        let whole = table(rows, zero);
+        let counts = |row: usize| row % 4 == 0;
+        let entries = (0..rows).flat_map(|row| {
+            let fill = move |(j, x): (usize, f64)| if j == 0 || counts(row) { x } else { 1.0 };
+            whole.design().row(row).enumerate().map(fill)
+        });
+        let design = Design::from_f64(rows, 3, entries.collect()).expect("shape");
+        let response = (0..rows).map(|row| if counts(row) { whole.response()[row] } else { 1990.0 });
+        let weights = (0..rows).map(|row| f64::from(u8::from(counts(row)))).collect();
+        let data = Dataset::new(design, response.collect()).and_then(|d| d.with_weights(weights));
+        for (name, found) in fits(&data.expect("shape"), zero) {
+            // The steps of hard thresholding are planned for gradients of all rows, and come a part of the way.
+            let near = if name.ends_with("iht") { 3.9 } else { 0.5 };
+            for (found, wanted) in found.iter().zip([zero, 4.0, -2.0]) {
+                assert!((found - wanted).abs() < near, "{name}: {found:?}");
+            }
+        }
+    }
+
+    /// A row that is replaced, begins or ceases to count moves no release by more than claimed.
+    #[test]
+    fn rows_that_may_not_count_withstand_neighbours() {
+        let (rows, columns) = (24, 3);
+        let rng = &mut RandomSource::insecure_seeded(23);
+        let mut worst = (0.0, String::new());
+        for case in 0..300 {
+            let mut uniform = || rng.below(1 << 30) as f64 / f64::from(1 << 30);
+            let mut x: Vec<f64> = (0..rows * columns).map(|_| 3.0 * uniform() - 1.5).collect();
+            x.iter_mut().step_by(columns).for_each(|x| *x = 1.0);
+            let mut y: Vec<f64> = (0..rows).map(|_| uniform().round()).collect();
+            let mut weights: Vec<f64> = (0..rows).map(|_| uniform().round()).collect();
+            let table = |x: &[f64], y: &[f64], weights: &[f64]| {
+                let design = Design::from_f64(rows, columns, x.to_vec()).expect("shape");
+                Dataset::new(design, y.to_vec())
+                    .and_then(|d| d.with_weights(weights.to_vec()))
+                    .expect("shape")
+            };
+            let left = table(&x, &y, &weights);
+            (x[1], x[2], y[0], weights[0]) = (-x[1], 1e9 * uniform(), 1.0 - y[0], uniform().round());
+            let pair = [left, table(&x, &y, &weights)];
+            let family = [Family::Logistic, Family::Gaussian, Family::Poisson][case % 3].clone();
+            let model = Glm::new(family, (0.0, 1.0)).expect("valid").with_intercept();
+            let prepared = model.prepare(columns, rows, privacy()).expect("valid");
+            let tape = attack(|side| {
+                let rng = &mut RandomSource::insecure_seeded(case as u64);
+                prepared.fit(&pair[usize::from(side)], rng).expect("fits");
+            });
+            worst = if tape.worst.0 > worst.0 { tape.worst } else { worst };
+        }
+        assert!(worst.0 <= 1.0 && worst.0 > 0.5, "{} moved by {} of its claim", worst.1, worst.0);
+    }
 }

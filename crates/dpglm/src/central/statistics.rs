@@ -20,7 +20,8 @@ use super::purse::{Calibration, Planned, Privacy};
 use super::weighting;
 use crate::data::Dataset;
 use crate::data::dataset::MOST_ROWS;
-use crate::error::{Error, Result};
+use crate::data::range::require_interval;
+use crate::error::Result;
 use crate::kernels::{fused_pass, summation_error};
 use crate::noise::RandomSource;
 
@@ -37,14 +38,7 @@ pub struct LinearStatistics {
 impl LinearStatistics {
     /// For a response in the public interval `target`.
     pub fn new(target: (f64, f64)) -> Result<Self> {
-        if !(target.0 < target.1 && (target.1 - target.0).is_finite()) {
-            return Err(Error::OutOfRange {
-                parameter: "target bounds",
-                range: "two finite numbers, the lower first",
-                value: format!("[{}, {}]", target.0, target.1),
-                remedy: "declare the public range of the response",
-            });
-        }
+        let target = require_interval("target bounds", target, "declare the public range of the response")?;
         Ok(Self { target, intercept: false })
     }
 

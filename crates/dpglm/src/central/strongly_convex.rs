@@ -11,10 +11,11 @@
 //! between `ridge` and L), so the solver ends for every data set; no fallback that depends on rows is needed.
 //!
 //! # Rounding
-//! Linear predictors are compensated inner products, right to about one unit in their last place whatever the
-//! coefficients. A score of slope at most 1 that is constant, or nearly, beyond its cap therefore errs by at most
-//! `16 u (cap + reach)`, reach being the largest response: where the slope is not small, the predictor is at most of
-//! that size. The sums' error is [`summation_error`]. Both, and the roundings of the last additions, are added.
+//! Linear predictors of s terms are compensated inner products: within one unit in their last place, and `(s u)^2` times the sum of
+//! their terms' sizes (Ogita, Rump and Oishi 2005, Proposition 5.5). A score of slope at most 1 that is constant, or nearly, beyond its
+//! cap therefore errs by at most `16 u (cap + reach)`, reach being the largest response, because the predictor is at most of
+//! that size where the slope is not small; and by `(s u)^2` times `entry sqrt(s) |b|`, which matters where terms far larger than
+//! the predictor cancel. The sums' error is [`summation_error`]. All, and the roundings of the last additions, are added.
 
 use crate::data::Design;
 use crate::error::{Error, Result};
@@ -48,7 +49,16 @@ impl Problem<'_> {
 
     /// The least tolerance that rounding leaves attainable, for every data set and a tilt of at most this norm.
     pub(crate) fn floor(&self, tilt: f64) -> f64 {
+        // Coefficients are at most the largest gradient over the ridge.
+        let largest = (self.total() * self.cap + tilt) / self.ridge;
         400.0 * U * (self.total() * (self.cap + self.reach) + tilt)
+            + 4.0 * self.total() * self.cancellation(largest)
+    }
+
+    /// What cancelling terms add to the error of a predictor, for coefficients of this l2 norm.
+    fn cancellation(&self, size: f64) -> f64 {
+        let s = self.design.columns() as f64;
+        ((s + 1.0) * U).powi(2) * self.entry * s.sqrt() * size * (1.0 + 1e-9)
     }
 
     fn predictors(&self, b: &[f64]) -> Vec<f64> {
@@ -65,7 +75,8 @@ impl Problem<'_> {
         for ((g, b), t) in gradient.iter_mut().zip(b).zip(self.tilt) {
             *g = self.scale * *g + self.ridge * b + t;
         }
-        let sums = (summation_error(rows) + 8.0 * U) * self.cap + 16.0 * U * (self.cap + self.reach);
+        let predictors = 16.0 * U * (self.cap + self.reach) + self.cancellation(norm(b));
+        let sums = (summation_error(rows) + 8.0 * U) * self.cap + predictors;
         let error = self.total() * sums + 8.0 * U * (self.ridge * norm(b) + norm(self.tilt));
         (gradient, error)
     }

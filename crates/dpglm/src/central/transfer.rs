@@ -43,8 +43,9 @@ use super::response::Response;
 use super::screening::{require_entry, require_sparsity, select_support};
 use super::strongly_convex::Problem;
 use crate::data::boxed::Boxed;
+use crate::data::range::require_magnitude;
 use crate::data::{Dataset, Design};
-use crate::error::{Error, Result, require_nonzero, require_positive};
+use crate::error::{Error, Result, require_nonzero};
 use crate::families::{BoundedScore, Family};
 use crate::kernels::{gram_error, predict, weighted_gram};
 use crate::noise::RandomSource;
@@ -108,7 +109,7 @@ impl Transfer {
     /// Sets the teacher's lambda in place of the planned one.
     pub fn ridge(mut self, lambda: f64) -> Result<Self> {
         self.ridge =
-            Some(require_positive("ridge", lambda, "noise falls and bias grows with it; 0.1 is usual")?);
+            Some(require_magnitude("ridge", lambda, "noise falls and bias grows with it; 0.1 is usual")?);
         Ok(self)
     }
 
@@ -266,7 +267,7 @@ impl Prepared<Transfer> {
         let mut purse = self.calibration.open(rng);
         // Step 1
         let table = Boxed::new(data, model.entry, |y| model.response.admit(y))?;
-        let cap = model.response.release_cap(&table.response, &mut purse)?;
+        let cap = model.response.release_cap(&data.counted(table.response.clone()), &mut purse)?;
         let score = model.response.family.bounded(cap)?;
 
         // Step 2
@@ -283,10 +284,9 @@ impl Prepared<Transfer> {
         let chosen = public.select_columns(&support)?;
         let mut answers = vec![0.0; public.rows()];
         predict(&chosen, &teacher, &mut answers);
-        // A predictor of s terms errs by at most (s + 2) u times their sizes, on both sides of a pair; coefficients are at most the
-        // largest gradient over lambda.
-        let largest =
-            model.entry * score.cap() * (support.len() as f64).sqrt() / model.ridge.unwrap_or(0.1) * 1.01;
+        // A predictor of s terms errs by at most (s + 2) u times their sizes, on both sides of a pair. Coefficients are at most the
+        // largest gradient, and the tolerance, over lambda: half of n times what a row moves them by, or less.
+        let largest = 0.5 * self.units as f64 * sensitivity * (1.0 + 1e-12);
         let rounding = 2.0 * (support.len() as f64 + 2.0) * f64::EPSILON * frobenius(&chosen) * largest;
         purse.vector(ANSWERS, &mut answers, largest_singular_value(&chosen) * sensitivity + rounding)?;
 
@@ -335,7 +335,9 @@ fn synthetic(rows: usize, columns: usize, entry: f64) -> Result<Design> {
 
 fn frobenius(design: &Design) -> f64 {
     let squares: f64 = (0..design.rows()).flat_map(|row| design.row(row)).map(|x| x * x).sum();
-    squares.sqrt() * (1.0 + 1e-9)
+    // A plain sum of k squares lacks at most k u of itself, which is a share of 1e-9 from five million entries on.
+    let entries = design.rows() as f64 * design.columns() as f64;
+    squares.sqrt() * (1.0 + (entries + 8.0) * f64::EPSILON)
 }
 
 /// An upper bound on the largest singular value, within a few parts in a million of it.

@@ -5,6 +5,14 @@
 //! its rows' l2 norms (the norm itself where each row is a unit). With R a private quantile of the sizes, a row's weight is
 //! `min(1, R / size of its unit)`, so that `sum over a unit of weight * norm <= R` for every data set.
 //!
+//! Only units that count have a size: rows of weight zero have none, and a unit with no other row is left out of the quantile, which
+//! allows for it ([`crate::mechanisms::quantile`]). Counted as zeros they would be R once half of the rows were dropped.
+//!
+//! # Rounding
+//! Norms are rounded up. A unit's size is within `1e-10` of the sum of its rows' norms, however many they are
+//! ([`Dataset::sum_by_unit`]), and its quotient and the product with the norm round three times more: less than the `1e-9` that weights
+//! are shrunk by. Weights lie above `1e-60`, far from the end of the normal range ([`crate::data`], `range`).
+//!
 //! Where each row is a unit R is the median: weights are functions of the features alone, and weighted scores keep their
 //! mean of zero. With several rows a unit their number may go with the response (people who come back have more
 //! visits), and few units should be weighted down: R is the ninth decile.
@@ -51,9 +59,9 @@ pub(super) fn release(data: &Dataset, intercept: bool, purse: &mut Purse<'_>) ->
     let norms = coordinates.row_norms(data);
     let sizes = data.sum_by_unit(|row| norms[row]);
     let share = if data.unit_name().is_some() { 0.9 } else { 0.5 };
-    let size = purse.quantile(SIZE, &sizes, candidates(data.design().columns())?, share)?;
-    // Shrunk by more than the rounding of the sizes, the quotient and the products (relatively below 1e-10 for units of
-    // up to 100,000 rows; the sum of a unit's norms is rounded like any sum).
+    let counted = data.counted(sizes.clone());
+    let size = purse.quantile(SIZE, &counted, candidates(data.design().columns())?, share)?;
+    // Shrunk by more than all rounding, as said above.
     let bound = size * (1.0 - 1e-9);
     let weights = (0..data.design().rows())
         .map(|row| data.weight(row) * (bound / sizes[data.unit_of(row)]).min(1.0 - 1e-9))

@@ -27,7 +27,8 @@ use crate::central::response::Response;
 use crate::central::screening::{coordinate_sensitivity, mean_gradient, require_entry};
 use crate::data::Dataset;
 use crate::data::boxed::Boxed;
-use crate::error::{Result, require_nonzero, require_positive};
+use crate::data::range::require_magnitude;
+use crate::error::{Result, require_nonzero};
 use crate::noise::RandomSource;
 use crate::privacy::Adjacency;
 
@@ -57,7 +58,7 @@ impl FrankWolfe {
     }
 
     fn new(response: Response, entry: f64, radius: f64) -> Result<Self> {
-        require_positive("radius", radius, "the largest l1 norm of the coefficients; a public number")?;
+        require_magnitude("radius", radius, "give the largest l1 norm of the coefficients; a public number")?;
         Ok(Self { response, entry: require_entry(entry)?, radius, steps: None })
     }
 
@@ -85,9 +86,9 @@ impl FrankWolfe {
         if privacy == Privacy::None {
             return 200;
         }
-        // A real response's cap is not known yet: a tenth of its declared reach is usual.
+        // A real response's cap is not known yet: a tenth of the largest is usual.
         let (steepest, cap) =
-            if self.response.is_real() { (1.0, 0.1 * self.response.reach()) } else { (0.5, 0.5) };
+            if self.response.is_real() { (1.0, 0.1 * self.response.spread()) } else { (0.5, 0.5) };
         let curvature = steepest * 2.0 * (self.entry * self.radius).powi(2) / 30.0;
         let noise = self.radius * coordinate_sensitivity(units, cap, self.entry) / privacy.mu();
         let error = |t: u64| {
@@ -122,7 +123,7 @@ impl Prepared<FrankWolfe> {
         let mut purse = self.calibration.open(rng);
         // Step 1
         let table = Boxed::new(data, model.entry, |y| model.response.admit(y))?;
-        let cap = model.response.release_cap(&table.response, &mut purse)?;
+        let cap = model.response.release_cap(&data.counted(table.response.clone()), &mut purse)?;
         let score = model.response.family.bounded(cap)?;
         let sensitivity = coordinate_sensitivity(self.units, score.cap(), model.entry);
 

@@ -28,6 +28,7 @@ use crate::central::MeanFit;
 use crate::central::prepared::{Prepared, require_shape};
 use crate::central::purse::{Calibration, Planned, Privacy, Purse};
 use crate::data::Design;
+use crate::data::range::{LARGEST, LEAST, require_interval};
 use crate::error::{Error, Result};
 use crate::noise::RandomSource;
 use crate::privacy::Adjacency;
@@ -53,19 +54,20 @@ impl KarwaVadhan {
         if ranges.is_empty() {
             return Err(Error::Conflict("a mean of no columns: declare at least one range".into()));
         }
-        if !(smallest > 1e-100 && smallest < largest && largest < 1e100) {
+        if !(LEAST..=LARGEST).contains(&smallest) || !(smallest < largest && largest <= LARGEST) {
             return Err(Error::OutOfRange {
                 parameter: "deviations",
-                range: "two numbers between 1e-100 and 1e100, the smaller first",
+                range: "two numbers within [1e-100, 1e100], the smaller first",
                 value: format!("[{smallest}, {largest}]"),
                 remedy: "declare public bounds on the columns' standard deviations",
             });
         }
         for &(low, high) in &ranges {
-            if !(low < high && (high - low) / smallest <= MOST_BINS && low.abs().max(high.abs()) < 1e100) {
+            require_interval("range", (low, high), "declare the public range of each column")?;
+            if (high - low) / smallest > MOST_BINS {
                 return Err(Error::OutOfRange {
                     parameter: "range",
-                    range: "two finite numbers, the lower first, at most 2^40 of the smallest deviation apart",
+                    range: "at most 2^40 of the smallest deviation wide",
                     value: format!("[{low}, {high}]"),
                     remedy: "declare a narrower range or a larger smallest deviation",
                 });

@@ -180,7 +180,7 @@ impl Prepared<TwoStage> {
         let mut purse = self.calibration.open(rng);
         // Step 1
         let table = Boxed::new(data, model.entry, |y| model.response.admit(y))?;
-        let cap = model.response.release_cap(&table.response, &mut purse)?;
+        let cap = model.response.release_cap(&data.counted(table.response.clone()), &mut purse)?;
         // Step 2
         let score = model.response.family.bounded(cap)?;
         let support = select_support(SUPPORT, &table, &score, model.entry, model.sparsity, &mut purse)?;

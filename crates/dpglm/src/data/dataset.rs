@@ -1,12 +1,16 @@
 //! Private rows with their public frame: design, response, and who counts as one person.
 
 use super::Design;
+use super::clipping::clip_l2;
 use crate::error::{Error, Result};
 use crate::kernels::squared_row_norms_from;
 
 /// Largest number of rows. Error bounds of sums are taken for this many, because the true number of rows is private
 /// where a unit may have several.
 pub(crate) const MOST_ROWS: usize = 1 << 36;
+
+/// Exposures beyond these count as the nearer of them.
+const EXPOSURES: (f64, f64) = (1e-15, 1e15);
 
 /// A design with its response, and optionally weights, offsets and units.
 #[derive(Clone)]
@@ -50,8 +54,16 @@ impl Dataset {
     /// of exposure `fill`.
     pub fn with_exposures(mut self, exposures: &[f64], fill: f64) -> Result<Self> {
         require_rows("exposures", self.design.rows(), exposures.len())?;
-        crate::error::require_positive("exposure fill", fill, "a public value for rows of bad exposure")?;
-        let admit = |e: f64| if e.is_finite() && e > 0.0 { e.clamp(1e-15, 1e15) } else { fill };
+        let (least, largest) = EXPOSURES;
+        if !(least..=largest).contains(&fill) {
+            return Err(Error::OutOfRange {
+                parameter: "exposure fill",
+                range: "within [1e-15, 1e15]",
+                value: fill.to_string(),
+                remedy: "give a public value for rows of bad exposure",
+            });
+        }
+        let admit = |e: f64| if e.is_finite() && e > 0.0 { e.clamp(least, largest) } else { fill };
         self.offsets = Some(exposures.iter().map(|&e| admit(e).ln()).collect());
         Ok(self)
     }
@@ -96,6 +108,11 @@ impl Dataset {
         self.offsets.as_ref().map_or(0.0, |o| o[row])
     }
 
+    /// Whether rows may have weight zero: public, whichever have it.
+    pub(crate) fn has_weights(&self) -> bool {
+        self.weights.is_some()
+    }
+
     pub(crate) fn has_offsets(&self) -> bool {
         self.offsets.is_some()
     }
@@ -104,20 +121,42 @@ impl Dataset {
         self.units.as_ref().map_or(row, |u| u.of_row[row] as usize)
     }
 
-    /// The sum over each unit's rows of `value(row)`.
+    /// The sum over each unit's rows of `value(row)`, within `1e-10` of the sum of their sizes, however many rows a unit has.
+    ///
+    /// What an addition loses is found exactly (Knuth's TwoSum) and added up apart. With `u = 2^-53` and `m` rows the result is within
+    /// `u |sum| + (m u)^2 / (1 - m u)^2` times the sum of the sizes (Ogita, Rump and Oishi, *Accurate sum and dot product*, 2005,
+    /// Proposition 4.5), which is below `6e-11` times it for `2^36` rows. Whole numbers are added exactly.
     pub(crate) fn sum_by_unit(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
-        let mut sums = vec![0.0; self.units()];
-        for row in 0..self.design.rows() {
-            sums[self.unit_of(row)] += value(row);
+        let Some(units) = &self.units else { return (0..self.design.rows()).map(value).collect() };
+        let mut sums = vec![(0.0, 0.0); units.count];
+        for (row, &unit) in units.of_row.iter().enumerate() {
+            let (high, low): &mut (f64, f64) = &mut sums[unit as usize];
+            let value = value(row);
+            let sum = *high + value;
+            let part = sum - *high;
+            *low += (*high - (sum - part)) + (value - part);
+            *high = sum;
         }
-        sums
+        sums.into_iter().map(|(high, low)| high + low).collect()
     }
 
-    /// The sum over each unit's rows of `value(row) * entry(column, x)`, as a design with one row per unit.
+    /// Those of one number per unit that belong to units which count: that have a row of weight above zero. A unit's replacement
+    /// replaces its number, takes it away or adds it.
+    pub(crate) fn counted(&self, values: Vec<f64>) -> Vec<f64> {
+        if self.weights.is_none() && self.units.is_none() {
+            return values;
+        }
+        let weights = self.sum_by_unit(|row| self.weight(row));
+        values.into_iter().zip(weights).filter(|(_, weight)| *weight > 0.0).map(|(value, _)| value).collect()
+    }
+
+    /// The sum over each unit's rows of `value(row) * entry(column, x)`, as a design with one row per unit. Sums of many rows
+    /// round: each is clipped to l2 norm `bound` as computed.
     pub(crate) fn score_sums(
         &self,
         value: impl Fn(usize) -> f64,
         entry: impl Fn(usize, f64) -> f64,
+        bound: f64,
     ) -> Result<Design> {
         let d = self.design.columns();
         let mut sums = vec![0.0; self.units() * d];
@@ -128,6 +167,7 @@ impl Dataset {
                 *sum += weight * entry(j, x);
             }
         }
+        sums.chunks_exact_mut(d).for_each(|sum| clip_l2(sum, bound));
         Design::from_f64(self.units(), d, sums)
     }
 
@@ -177,4 +217,56 @@ fn require_rows(what: &str, rows: usize, got: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::Conflict(format!("{got} {what} for {rows} rows: there must be one per row")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One row of size 1, then rows that a plain sum would lose one by one: 1.9e-9 of the whole.
+    #[test]
+    fn a_unit_of_many_rows_is_added_up_to_a_ten_billionth() {
+        let rows = 1 << 24;
+        let data = Dataset::new(Design::from_i8(rows, 1, vec![0; rows], 1.0).unwrap(), vec![0.0; rows]);
+        let data = data.and_then(|d| d.with_units(vec![0; rows], 1, "person")).unwrap();
+        let small = 0.99 * 2f64.powi(-53);
+        let sum = data.sum_by_unit(|row| if row == 0 { 1.0 } else { small })[0];
+        let exact = 1.0 + (rows - 1) as f64 * small;
+        assert!((sum / exact - 1.0).abs() < 1e-10, "{}", sum / exact - 1.0);
+        assert_eq!(data.sum_by_unit(|_| 1.0), [rows as f64]);
+    }
+
+    #[test]
+    fn sums_of_scores_are_clipped_as_computed() {
+        let design = Design::from_f64(3, 2, vec![3.0, 4.0, 3.0, 4.0, 0.1, 0.0]).unwrap();
+        let data = Dataset::new(design, vec![0.0; 3]).and_then(|d| d.with_units(vec![0, 0, 1], 2, "person"));
+        let sums = data.unwrap().score_sums(|_| 1.0, |_, x| x, 5.0).unwrap();
+        let rows: Vec<Vec<f64>> = (0..2).map(|unit| sums.row(unit).collect()).collect();
+        let norm = rows[0][0].hypot(rows[0][1]);
+        assert!(norm <= 5.0 && norm > 5.0 - 1e-12 && (rows[0][0] - 3.0).abs() < 1e-12, "{rows:?}");
+        assert_eq!(rows[1], [0.1, 0.0]);
+    }
+
+    /// Units count that have a row of weight above zero.
+    #[test]
+    fn units_without_weight_do_not_count() {
+        let design = Design::from_f64(4, 1, vec![1.0; 4]).unwrap();
+        let data = Dataset::new(design, vec![0.0; 4]).unwrap();
+        assert_eq!(data.counted(vec![1.0, 2.0, 3.0, 4.0]), [1.0, 2.0, 3.0, 4.0]);
+        let weighted = data.clone().with_weights(vec![1.0, 0.0, 0.0, 1.0]).unwrap();
+        assert_eq!(weighted.counted(vec![1.0, 2.0, 3.0, 4.0]), [1.0, 4.0]);
+        let units = weighted.with_units(vec![0, 0, 1, 3], 4, "person").unwrap();
+        assert_eq!(units.counted(vec![1.0, 2.0, 3.0, 4.0]), [1.0, 4.0]);
+    }
+
+    #[test]
+    fn exposures_are_bounded() {
+        let data = Dataset::new(Design::from_f64(2, 1, vec![1.0; 2]).unwrap(), vec![0.0; 2]).unwrap();
+        for fill in [0.0, f64::NAN, 1e-16, 1e16] {
+            let message = data.clone().with_exposures(&[1.0, 1.0], fill).unwrap_err().to_string();
+            assert!(message.contains("within [1e-15, 1e15]"), "{message}");
+        }
+        let data = data.with_exposures(&[1e300, f64::NAN], 0.5).unwrap();
+        assert_eq!([data.offset(0), data.offset(1)], [1e15_f64.ln(), 0.5_f64.ln()]);
+    }
 }

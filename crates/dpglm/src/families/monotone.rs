@@ -1,5 +1,6 @@
 //! User-supplied monotone links (WX §7.B).
 
+use crate::data::range::{LARGEST, LEAST};
 use crate::error::{Error, Result};
 use std::fmt;
 use std::sync::Arc;
@@ -19,10 +20,10 @@ impl MonotoneLink {
         least: f64,
         largest: f64,
     ) -> Result<Self> {
-        if !(least > 0.0 && least <= largest && largest.is_finite()) {
+        if !(LEAST..=LARGEST).contains(&least) || !(least..=LARGEST).contains(&largest) {
             return Err(Error::OutOfRange {
                 parameter: "link derivative",
-                range: "an interval of positive finite numbers, the smaller first",
+                range: "two numbers within [1e-100, 1e100], the smaller first",
                 value: format!("[{least}, {largest}]"),
                 remedy: "declare the smallest and the largest derivative of the mean function",
             });

@@ -10,12 +10,19 @@
 //!    groups race, each weighted by its size, and one of the winning group is drawn uniformly.
 //!
 //! # Guarantee
-//! One selection event of sensitivity 1 under replacement of one row, whatever the data: both counts change by
-//! at most one. A value outside the range counts as the first or the last candidate; a NaN counts as lowest.
+//! One selection event of sensitivity 1 under replacement of one row, whatever the data, and also if a row joins or leaves: the number
+//! n of rows may be private, as where some do not count. A value outside the range counts as the first or the last
+//! candidate; a NaN counts as lowest. Of no rows every candidate is as good as another.
 //!
 //! # Why private
-//! The exponential mechanism's argument. Grouping is an exact way to draw from it; the wanted rank `round(q n)` is
-//! public and whole, so the scores are exact.
+//! The exponential mechanism's argument. Grouping is an exact way to draw from it; counts and the wanted rank are whole
+//! numbers, so the scores are exact. Their sensitivity:
+//! * If a row is replaced n stays, and both counts change by at most one.
+//! * If a row joins, each count grows by 0 or 1. So does the rank `r(n) = round(q n)`: it does not fall, and
+//!   `q (n + 1) <= q n + 1`. Hence `below - r` and `r - at_most` change by at most one. A row that leaves is the same backwards.
+//!
+//! The score is the largest of these two and 0, which changes by no more than they do. The rank is computed in whole
+//! numbers, q being rounded to a multiple of `2^-53` first: a rounded product might jump by two.
 //!
 //! # Differs from the papers
 //! Stands in for the quantile of Lei 2011 that C21 §5.1 refers to without an accounted budget.
@@ -179,11 +186,6 @@ impl PrivateQuantile {
 
     /// A candidate whose rank is near the wanted one.
     pub fn release(&mut self, values: &[f64], rng: &mut RandomSource) -> Result<Release<f64>> {
-        if values.is_empty() {
-            return Err(Error::Conflict(
-                "a quantile of no rows: the number of rows is public and must be at least 1".into(),
-            ));
-        }
         // Step 2: the candidate each row counts as.
         let Candidates { count, .. } = self.candidates;
         let last = count - 1;
@@ -199,7 +201,7 @@ impl PrivateQuantile {
         let mut places: Vec<u64> =
             values.iter().map(|&x| if x.is_nan() { 0 } else { place(x).min(last) }).collect();
         places.sort_unstable();
-        let rank = (self.quantile * values.len() as f64).round() as i64;
+        let rank = rank(self.quantile, values.len());
 
         // Step 3: sweep the candidates from left to right, one group between two breaks.
         let (mut starts, mut sizes, mut scores) = (Vec::new(), Vec::new(), Vec::new());
@@ -221,6 +223,13 @@ impl PrivateQuantile {
         let index = starts[group] + rng.below(sizes[group]);
         Ok(Release { value: self.candidates.value(index), events })
     }
+}
+
+/// `round(q n)`, exactly, for q a multiple of `2^-53`.
+fn rank(quantile: f64, rows: usize) -> i64 {
+    const ONE: u32 = 53;
+    let quantile = (quantile * 2f64.powi(ONE as i32)).round() as u128;
+    ((quantile * rows as u128 + (1 << (ONE - 1))) >> ONE) as i64
 }
 
 #[cfg(test)]
@@ -264,7 +273,7 @@ mod tests {
                 for candidates in
                     [Candidates::even(0.0, 1.0, 101).unwrap(), Candidates::geometric(0.01, 10.0, 5).unwrap()]
                 {
-                    let rank = (q * values.len() as f64).round() as i64;
+                    let rank = rank(q, values.len());
                     let scores = scores_by_definition(&candidates, &clean, rank);
                     let best = scores.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
                     let mut mechanism = PrivateQuantile::new(candidates, q, 1e-6).unwrap();
@@ -278,27 +287,58 @@ mod tests {
         }
     }
 
-    /// No replacement of one row moves any score by more than 1, ties, NaN and infinities included.
+    /// No row that is replaced, leaves or joins moves any score by more than 1, ties, NaN and infinities included; some
+    /// move one by 1. Of the number of all rows in place of those that count, a quantile would hold its rank while rows leave: the
+    /// same bound, but a median of zeros.
     #[test]
     fn scores_have_sensitivity_one() {
         let mut rng = RandomSource::insecure_seeded(12);
         let candidates = Candidates::even(0.0, 1.0, 12).unwrap();
         let pool = [0.0, 1.0 / 11.0, 0.5, 0.7, 1.0, -4.0, 9.0, f64::NEG_INFINITY, f64::INFINITY];
-        for _ in 0..20_000 {
+        let mut most: f64 = 0.0;
+        for _ in 0..40_000 {
             let n = 1 + rng.below(6) as usize;
-            let rank = rng.below(n as u64 + 1) as i64;
+            let q = [0.0, 0.3, 0.5, 0.75, 0.9, 1.0 - 1e-9, 1.0][rng.below(7) as usize];
             let values: Vec<f64> = (0..n).map(|_| pool[rng.below(9) as usize]).collect();
             let mut neighbour = values.clone();
-            neighbour[rng.below(n as u64) as usize] = pool[rng.below(9) as usize];
-            let (a, b) = (
-                scores_by_definition(&candidates, &values, rank),
-                scores_by_definition(&candidates, &neighbour, rank),
-            );
-            assert!(
-                a.iter().zip(&b).all(|(x, y)| (x - y).abs() <= 1.0),
-                "{values:?} {neighbour:?} rank {rank}"
-            );
+            let place = rng.below(n as u64) as usize;
+            if rng.coin() {
+                neighbour[place] = pool[rng.below(9) as usize];
+            } else {
+                neighbour.remove(place);
+            }
+            let scores = |values: &[f64]| scores_by_definition(&candidates, values, rank(q, values.len()));
+            for (x, y) in scores(&values).iter().zip(&scores(&neighbour)) {
+                assert!((x - y).abs() <= 1.0, "{values:?} {neighbour:?} q {q}");
+                most = most.max((x - y).abs());
+            }
         }
+        assert_eq!(most, 1.0);
+    }
+
+    /// Ranks grow by 0 or 1 with every row, up to the largest number of them.
+    #[test]
+    fn ranks_never_jump() {
+        assert_eq!([rank(0.5, 5), rank(0.5, 4), rank(0.9, 10), rank(0.0, 9), rank(1.0, 9)], [3, 2, 9, 0, 9]);
+        for q in [0.1, 0.5, 0.9, 1.0 - 1e-12, 1.0 - f64::EPSILON / 2.0, 1.0] {
+            for start in [0, 1 << 20, (1 << 36) - 200, (1 << 52) - 200] {
+                for n in start..start + 200 {
+                    assert!([0, 1].contains(&(rank(q, n + 1) - rank(q, n))), "{q} {n}");
+                }
+            }
+        }
+    }
+
+    /// Nobody counts: any candidate, and no failure, which would tell.
+    #[test]
+    fn a_quantile_of_no_rows_is_any_candidate() {
+        let candidates = Candidates::even(0.0, 1.0, 5).unwrap();
+        let mut median = PrivateQuantile::new(candidates, 0.5, 1.0).unwrap();
+        let mut rng = RandomSource::insecure_seeded(14);
+        let mut seen: Vec<f64> = (0..200).map(|_| median.release(&[], &mut rng).unwrap().value).collect();
+        seen.sort_by(f64::total_cmp);
+        seen.dedup();
+        assert_eq!(seen.len(), 5);
     }
 
     #[test]
