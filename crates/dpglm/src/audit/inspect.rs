@@ -443,6 +443,33 @@ mod tests {
         }
     }
 
+    /// A mean with half its noise is caught by one run, and the honest one is not. By simulation of the counts for these sizes, the
+    /// twin is missed with probability 1e-3 and the honest mean refuted with 1e-4.
+    #[test]
+    fn one_run_catches_a_mean_with_half_its_noise() {
+        let (n, d, canaries, claim) = (2_050, 2_048, 2_000, (4.0, 1e-5));
+        let privacy = Privacy::Budget(Budget::new(claim.0, claim.1).unwrap());
+        let honest = PrivateMean::new(vec![(-1.0, 1.0); d]).unwrap().prepare(n, privacy).unwrap();
+        let events = honest.events().unwrap();
+        assert_eq!(events.len(), 1, "one Gaussian release: {events:?}");
+        let mut rng = RandomSource::insecure_seeded(0x6861_6c66_206e_6f69);
+        let cells = PublicBox::even(d, (-1.0, 1.0), false, (0.0, 1.0));
+        let model = DataModel::new(Estimand::Mean, cells, d).unwrap();
+        let base = model.draw(n - canaries, &mut rng).unwrap();
+        let ground = Ground { base: &base, held_out: None, reference: model.truth(), cells: model.cells() };
+        let inspection = Inspection::new(Estimand::Mean, 0.05).unwrap().canaries(canaries);
+        let inspection = inspection.promise(Claim::of(&events).unwrap());
+        for (prepared, caught) in [(honest.clone(), false), (honest.with_noise_share(0.5), true)] {
+            let found = inspection
+                .run(&ground, claim, &mut |t, rng| Ok(prepared.fit(&t.design()?, rng)?.means), &mut rng)
+                .unwrap();
+            let run = found.one_run.unwrap();
+            assert!(found.refutes(claim.0) == caught && run.refutes == caught, "{run:?}");
+            assert_eq!(run.gaussian.unwrap().epsilon > claim.0, caught, "{run:?}");
+            assert!(run.gaussian.unwrap().epsilon > 1.5 && found.epsilon() < claim.0, "{run:?}");
+        }
+    }
+
     /// The counter-example to the literal knowledge transfer: one record decides between two columns.
     #[test]
     fn literal_transfer_is_caught_on_its_counter_example_and_the_certified_one_is_not() {

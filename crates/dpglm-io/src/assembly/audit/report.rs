@@ -198,8 +198,14 @@ fn in_words(found: &AuditDocument) -> String {
         (_, true) => "The claim does not hold.",
         (_, false) => "No attack exceeds the claim. That proves nothing by itself: better attacks may exist.",
     };
+    let condition = match &found.one_run {
+        Some(run) if run.if_gaussian.is_some() => {
+            "\nThe bound \"if Gaussian\" is about methods whose privacy curve is that of one Gaussian release; the others are about any method."
+        }
+        _ => "",
+    };
     text.push_str(&format!(
-        "\n{verdict}\nThe bounds are about tables that differ in one row ({}), and hold together with {}% confidence.\n{}.\n",
+        "\n{verdict}{condition}\nThe bounds are about tables that differ in one row ({}), and hold together with {}% confidence.\n{}.\n",
         found.adjacency,
         render::rounded(100.0 * found.confidence),
         render::sentence(found.for_whom)
