@@ -130,6 +130,18 @@ def test_an_audit_is_the_command_lines(rng: np.random.Generator) -> None:
     assert not dpglm.audit(mean, X, runs=0).exceeds_claim
 
 
+def test_one_run_tells_a_mean_with_noise_from_one_without() -> None:
+    mean = dpglm.PrivateMean(feature_bounds=(-1, 1), epsilon=4.0, delta=1e-5, insecure_seed=4)
+    asked = {"rows": 1100, "columns": 1024, "canaries": 1000, "runs": 0}
+    honest = dpglm.audit(mean, **asked)
+    found = honest.document["one_run"]
+    assert not honest.exceeds_claim and not found["refutes_curve"] and found["p_value"] > 0.05
+    assert 0.5 < found["epsilon"] < found["if_gaussian"]["epsilon"] < 4 and found["if_gaussian"]["epsilon"] > 1.2
+    broken = dpglm.audit(mean, without_noise=True, **asked)
+    # No bound for any method reaches the claim; the method's own curve is refuted all the same.
+    assert broken.exceeds_claim and broken.document["one_run"]["refutes_curve"] and "the claimed curve" in str(broken)
+
+
 def test_randomizers_are_unbiased_and_certified() -> None:
     # Standard errors of the means of 20,000 reports; beyond 5.5 of them lie fewer than one in ten million.
     n, vector = 20_000, np.array([0.6, -0.3, 0.0])

@@ -5,7 +5,7 @@
 //! | [`tracing`], [`score`] | the attacks of the papers: was this record in the table? |
 //! | [`roc`] | how well an attack tells members from others |
 //! | [`empirical`] | lower bounds on epsilon from many runs on two neighbours |
-//! | [`one_run`] | a lower bound from one run with many canaries |
+//! | [`one_run`], [`trade_off`] | what one run with many canaries proves, and of which promises |
 //! | [`canaries`], [`table`], [`simulate`] | the rows that are planted, and those they are planted among |
 //! | [`inspect`] | all of it together, for one estimator |
 //!
@@ -14,6 +14,7 @@
 pub mod binomial;
 pub mod canaries;
 pub mod empirical;
+mod guesses;
 pub mod inspect;
 pub mod one_run;
 pub mod roc;
@@ -21,6 +22,7 @@ pub mod score;
 pub mod simulate;
 pub mod table;
 pub mod tracing;
+pub mod trade_off;
 
 pub use canaries::{Canaries, Opposite, PublicBox};
 pub use empirical::{Audit, Claim, Finding, Report};
@@ -30,3 +32,4 @@ pub use roc::Roc;
 pub use score::{Estimand, ScoreAttack};
 pub use simulate::DataModel;
 pub use table::Table;
+pub use trade_off::TradeOff;

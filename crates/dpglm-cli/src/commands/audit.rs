@@ -13,7 +13,7 @@ use dpglm::audit::{Opposite, Table};
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
 use dpglm_io::assembly::audit::ground::{self, Simulated, Stage};
-use dpglm_io::assembly::audit::report::{AuditDocument, rounded_down};
+use dpglm_io::assembly::audit::report::AuditDocument;
 use dpglm_io::assembly::audit::subject::MeanToAudit;
 use dpglm_io::assembly::audit::{Attack, Subject};
 use dpglm_io::schema::Missing;
@@ -152,18 +152,13 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     }
     let document = AuditDocument::new(&findings, &subject, &stage, claim, arguments.confidence, runs);
     let text = if format == Format::Json { render::json(&document)? } else { document.in_words() };
-    match claim.0 {
-        Some(epsilon) if document.exceeds_claim => {
+    match document.refutation() {
+        Some(refutation) => {
             // The result is the evidence: it is printed although the command fails.
             crate::print(&text)?;
-            Err(Failure::Failed(format!(
-                "the claim does not hold: epsilon is at least {} with {}% confidence, but {} was claimed",
-                rounded_down(findings.epsilon()),
-                100.0 * arguments.confidence,
-                render::rounded_up(epsilon)
-            )))
+            Err(Failure::Failed(refutation))
         }
-        _ => Ok(text),
+        None => Ok(text),
     }
 }
 

@@ -42,12 +42,38 @@ fn fits_without_noise_are_caught_and_private_ones_are_not() {
     }
 }
 
+/// A mean of many columns, in one run: the claimed curve stands, and part of the claim is proved. Without noise it falls, although no
+/// bound on epsilon that holds for any method reaches the claim.
+#[test]
+fn one_run_bounds_a_mean_of_many_columns_and_refutes_its_curve_without_noise() {
+    let folder = Folder::new();
+    let call = "--mean --rows 1100 --columns 1024 --canaries 1000 --runs 0 --feature-bounds=-1,1 --epsilon 4 --delta 1e-5";
+    let (code, found) = audit(&folder, &format!("{call} --insecure-seed 1"));
+    let run = &found["one_run"];
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{found}"));
+    assert_eq!((code, &run["refutes_curve"]), (0, &Value::Bool(false)), "{found}");
+    let (any, gaussian) = (number(&run["epsilon"]), number(&run["if_gaussian"]["epsilon"]));
+    assert!(0.8 < any && any < gaussian && 1.4 < gaussian && gaussian < 4.0, "{found}");
+    assert!(number(&run["p_value"]) > 0.05 && number(&found["lower_bound"]) == any, "{found}");
+
+    let broken = folder.run(&format!("audit {call} --without-noise --insecure-seed 1"));
+    assert_eq!(broken.code, 1, "{}", broken.stdout);
+    assert!(broken.stderr.contains("gave away more than the privacy curve"), "{}", broken.stderr);
+    for words in ["the same if Gaussian", "the claimed curve", "refuted", "any method"] {
+        assert!(broken.stdout.contains(words), "{words} is not in: {}", broken.stdout);
+    }
+    // A claim of one point has no curve beyond it, and none of a pure epsilon is a Gaussian's.
+    let (_, found) = audit(&folder, &format!("{SMALL} --binary --method reference --epsilon 1 --delta 0"));
+    assert!(found["one_run"]["if_gaussian"].is_null() && found["one_run"]["p_value"].is_number(), "{found}");
+}
+
 #[test]
 fn without_a_claim_nothing_is_refuted() {
     let folder = Folder::new();
     let (code, found) = audit(&folder, &format!("{SMALL} --binary --epsilon inf --delta 1e-6"));
     assert_eq!((code, &found["claim"]["epsilon"]), (0, &Value::Null));
     assert!(found["lower_bound"].as_f64().unwrap() > 1.0, "{found}");
+    assert!(found["one_run"]["p_value"].is_null() && found["one_run"]["refutes_curve"].is_null(), "{found}");
 }
 
 #[test]

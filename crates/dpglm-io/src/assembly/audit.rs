@@ -8,6 +8,7 @@ use super::failure::Failure;
 use dpglm::audit::{Findings, Ground, Inspection, Opposite};
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
+use dpglm::privacy::Budget;
 use ground::Stage;
 pub use subject::Subject;
 
@@ -63,7 +64,14 @@ impl Attack {
             )));
         };
         stage.base = stage.base.slice(0, rest)?;
-        let inspection = inspection.canaries(canaries);
+        let mut inspection = inspection.canaries(canaries);
+        if let Some(epsilon) = self.claim.0 {
+            // What the method would claim of its noise, also where it is run without.
+            let claimed = Privacy::Budget(Budget::new(epsilon, self.claim.1)?);
+            if let Some(curve) = subject.curve(stage, rest + canaries, claimed)? {
+                inspection = inspection.promise(curve);
+            }
+        }
         let mut fit = subject.estimator(stage, rest + canaries, self.privacy)?;
         let ground = Ground {
             base: &stage.base,

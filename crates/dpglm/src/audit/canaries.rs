@@ -41,11 +41,19 @@ impl PublicBox {
     }
 }
 
-/// Pairs of canary rows. They are public: only the coins are not.
+/// One row with its response.
+pub type Row = (Vec<f64>, f64);
+
+/// Pairs of canary rows. They are public: only the coins are not. Rows are made when they are asked for: many pairs of many columns
+/// would not fit beside the table.
 #[derive(Debug, Clone)]
 pub struct Canaries {
-    /// The two rows of each pair.
-    pairs: Vec<[(Vec<f64>, f64); 2]>,
+    cells: PublicBox,
+    opposite: Opposite,
+    /// The signs of the columns, for each block of orthogonal corners.
+    signs: Vec<Vec<bool>>,
+    /// Whether the first row of each pair has the upper response.
+    high: Vec<bool>,
 }
 
 impl Canaries {
@@ -57,53 +65,49 @@ impl Canaries {
                 "{count} canaries of {d} columns: an audit needs at least one of each"
             )));
         }
-        let block = d.next_power_of_two();
-        let mut signs = vec![false; d];
-        let pairs = (0..count)
-            .map(|i| {
-                if i % block == 0 {
-                    signs.iter_mut().for_each(|sign| *sign = rng.coin());
-                }
-                // Entry (i, j) of a Hadamard matrix is the parity of the bits that i and j share.
-                let upper: Vec<bool> =
-                    (0..d).map(|j| (((i % block) & j).count_ones() % 2 == 1) != signs[j]).collect();
-                let first = corner(cells, &upper);
-                let high = rng.coin();
-                let response = |high: bool| if high { cells.response.1 } else { cells.response.0 };
-                match opposite {
-                    Opposite::Response => [(first.clone(), response(high)), (first, response(!high))],
-                    Opposite::Features => {
-                        let lower: Vec<bool> = upper.iter().map(|u| !u).collect();
-                        [(first, response(high)), (corner(cells, &lower), response(high))]
-                    }
-                }
-            })
-            .collect();
-        Ok(Self { pairs })
+        let blocks = count.div_ceil(d.next_power_of_two());
+        let mut draw = |count: usize| -> Vec<bool> { (0..count).map(|_| rng.coin()).collect() };
+        let signs = (0..blocks).map(|_| draw(d)).collect();
+        Ok(Self { cells: cells.clone(), opposite, signs, high: draw(count) })
     }
 
     /// The number of pairs.
     pub fn len(&self) -> usize {
-        self.pairs.len()
+        self.high.len()
     }
 
     /// Never: there is at least one.
     pub fn is_empty(&self) -> bool {
-        self.pairs.is_empty()
+        self.high.is_empty()
     }
 
     /// The two rows of a pair, each with its response.
-    pub fn pair(&self, i: usize) -> [(&[f64], f64); 2] {
-        let [a, b] = &self.pairs[i];
-        [(&a.0, a.1), (&b.0, b.1)]
+    pub fn pair(&self, i: usize) -> [Row; 2] {
+        [self.row(i, false), self.row(i, true)]
+    }
+
+    /// The first or the second row of a pair.
+    fn row(&self, i: usize, second: bool) -> Row {
+        let d = self.cells.features.len();
+        let block = d.next_power_of_two();
+        let signs = &self.signs[i / block];
+        let (turned, other) = match self.opposite {
+            Opposite::Response => (false, second),
+            Opposite::Features => (second, false),
+        };
+        // Entry (i, j) of a Hadamard matrix is the parity of the bits that i and j share.
+        let parity = |j: usize| ((i % block) & j).count_ones() % 2 == 1;
+        let upper: Vec<bool> = (0..d).map(|j| (parity(j) != signs[j]) != turned).collect();
+        let (low, high) = self.cells.response;
+        (corner(&self.cells, &upper), if self.high[i] != other { high } else { low })
     }
 
     /// The table with one row of each pair added: the second where the coin says so.
     pub fn plant(&self, base: &Table, coins: &[bool]) -> Table {
         let mut table = base.clone();
-        for (pair, &second) in self.pairs.iter().zip(coins) {
-            let (features, response) = &pair[usize::from(second)];
-            table.push(features, *response);
+        for (i, &second) in coins.iter().enumerate().take(self.len()) {
+            let (features, response) = self.row(i, second);
+            table.push(&features, response);
         }
         table
     }
@@ -114,10 +118,20 @@ impl Canaries {
         for row in 0..base.rows() {
             table.push(base.row(row), base.response()[row]);
         }
-        for (features, response) in self.pairs.iter().flatten() {
-            table.push(features, *response);
+        for (features, response) in (0..self.len()).flat_map(|i| self.pair(i)) {
+            table.push(&features, response);
         }
         table
+    }
+
+    /// The mean of the rows before any coin is tossed.
+    pub fn undecided_mean(&self, base: &Table) -> Vec<f64> {
+        let mut sum = vec![0.0; base.columns()];
+        let mut add = |row: &[f64], times: f64| sum.iter_mut().zip(row).for_each(|(s, x)| *s += times * x);
+        (0..base.rows()).for_each(|row| add(base.row(row), 1.0));
+        (0..self.len()).flat_map(|i| self.pair(i)).for_each(|(row, _)| add(&row, 0.5));
+        let n = (base.rows() + self.len()) as f64;
+        sum.into_iter().map(|s| s / n).collect()
     }
 }
 
@@ -151,16 +165,17 @@ mod tests {
         let cells = PublicBox::even(1_000, (-1.0, 1.0), false, (0.0, 1.0));
         let canaries = Canaries::new(600, &cells, Opposite::Response, &mut rng).unwrap();
         let inner = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+        let rows: Vec<Vec<f64>> = (0..600).map(|i| canaries.pair(i)[0].0.clone()).collect();
         for i in 0..600 {
             let [(x, y), (same, other)] = canaries.pair(i);
-            assert!(x == same && y + other == 1.0 && inner(x, x) == 1_000.0);
+            assert!(x == same && y + other == 1.0 && inner(&x, &x) == 1_000.0);
             // 24 columns of the matrix are missing.
-            assert!((0..i).all(|j| inner(x, canaries.pair(j)[0].0).abs() <= 24.0));
+            assert!((0..i).all(|j| inner(&x, &rows[j]).abs() <= 24.0));
         }
         let canaries = Canaries::new(9, &cells, Opposite::Features, &mut rng).unwrap();
         for i in 0..9 {
             let [(x, y), (opposite, same)] = canaries.pair(i);
-            assert!(y == same && inner(x, opposite) == -1_000.0);
+            assert!(y == same && inner(&x, &opposite) == -1_000.0);
         }
     }
 
@@ -182,12 +197,17 @@ mod tests {
     #[test]
     fn another_coin_replaces_one_row() {
         let mut rng = RandomSource::insecure_seeded(7);
-        let base = Table::new(2, vec![0.0; 6], vec![1.0; 3]).unwrap();
+        let base = Table::new(2, vec![0.25; 6], vec![1.0; 3]).unwrap();
         let cells = PublicBox::even(2, (-1.0, 1.0), false, (0.0, 1.0));
         let canaries = Canaries::new(4, &cells, Opposite::Response, &mut rng).unwrap();
         let one = canaries.plant(&base, &[false; 4]);
         let other = canaries.plant(&base, &[false, false, true, false]);
         assert_eq!((one.rows(), one.rows_that_differ(&other)), (7, Some(1)));
-        assert_eq!(canaries.undecided(&base).rows(), 14);
+        let undecided = canaries.undecided(&base);
+        assert_eq!(undecided.rows(), 14);
+        for (j, mean) in canaries.undecided_mean(&base).into_iter().enumerate() {
+            let sum: f64 = (0..14).map(|i| undecided.row(i)[j]).sum();
+            assert!((mean - sum / 14.0).abs() < 1e-15, "{mean} {sum}");
+        }
     }
 }

@@ -50,6 +50,17 @@ impl Claim {
         Ok(Self { points: vec![(epsilon, delta)] })
     }
 
+    /// Points (epsilon, delta) that all hold, such as a certificate's curve.
+    pub fn curve(points: Vec<(f64, f64)>) -> Result<Self> {
+        if points.is_empty() {
+            return Err(crate::Error::Conflict(
+                "a curve of no points claims nothing: give at least one".into(),
+            ));
+        }
+        points.iter().try_for_each(|&(epsilon, delta)| Self::at(epsilon, delta).map(drop))?;
+        Ok(Self { points })
+    }
+
     /// The (epsilon, delta) points of the curve.
     pub fn points(&self) -> &[(f64, f64)] {
         &self.points

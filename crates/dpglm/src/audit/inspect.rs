@@ -14,7 +14,7 @@
 //! The bounds of steps 4 and 6 are for *replacement of one row* and hold together with the stated confidence: each gets half of the error.
 //! An area under the ROC is a description, no bound. Everything here depends on the private rows and is for their curator alone.
 
-use super::canaries::{Canaries, Opposite, PublicBox};
+use super::canaries::{Canaries, Opposite, PublicBox, Row};
 use super::empirical::{Audit, Claim, Report};
 use super::one_run::{self, OneRun};
 use super::roc::Roc;
@@ -46,6 +46,7 @@ pub struct Inspection {
     canaries: usize,
     runs: u64,
     pilot: Option<u64>,
+    promise: Option<Claim>,
     error: f64,
 }
 
@@ -81,6 +82,11 @@ impl Findings {
         let many = self.many_runs.as_ref().map_or(0.0, |report| report.strongest.epsilon);
         one.max(many).max(0.0)
     }
+
+    /// Whether a claim of this epsilon is refuted: by a lower bound, or because one run gave away more than the claimed curve allows.
+    pub fn refutes(&self, epsilon: f64) -> bool {
+        self.epsilon() > epsilon || self.one_run.is_some_and(|run| run.refutes)
+    }
 }
 
 impl Inspection {
@@ -95,7 +101,7 @@ impl Inspection {
             });
         }
         let opposite = if estimand == Estimand::Mean { Opposite::Features } else { Opposite::Response };
-        Ok(Self { estimand, opposite, canaries: 0, runs: 0, pilot: None, error })
+        Ok(Self { estimand, opposite, canaries: 0, runs: 0, pilot: None, promise: None, error })
     }
 
     /// Plants so many pairs of canaries.
@@ -122,6 +128,12 @@ impl Inspection {
     /// Runs a pilot of this size on each neighbour first, for methods that take long.
     pub fn pilot(mut self, runs: u64) -> Self {
         self.pilot = Some(runs);
+        self
+    }
+
+    /// Puts the method's whole curve to the test of one run, not one point of it alone.
+    pub fn promise(mut self, curve: Claim) -> Self {
+        self.promise = Some(curve);
         self
     }
 
@@ -152,12 +164,16 @@ impl Inspection {
         // Step 3
         let estimate = require_length(fit(&canaries.plant(ground.base, &coins), rng)?, d)?;
         let direction = known.direction(&estimate)?;
-        let along = |(row, response): (&[f64], f64)| dot(&direction, &known.attack.score(row, response));
+        let along = |(row, response): Row| dot(&direction, &known.attack.score(&row, response));
         let scores: Vec<[f64; 2]> = (0..canaries.len()).map(|i| canaries.pair(i).map(along)).collect();
         // Step 4
         let shares = if self.runs > 0 { 2.0 } else { 1.0 };
         let differences: Vec<f64> = scores.iter().map(|[a, b]| a - b).collect();
-        let one_run = one_run::examine(&differences, &coins, claim.1, self.error / shares)?;
+        let curve = match &self.promise {
+            Some(promise) => promise.clone(),
+            None => Claim::at(claim.0, claim.1)?,
+        };
+        let one_run = one_run::examine(&differences, &coins, &curve, claim.1, self.error / shares)?;
         let chosen = |inside: bool| -> Vec<f64> {
             scores.iter().zip(&coins).map(|(pair, &second)| pair[usize::from(second == inside)]).collect()
         };
@@ -180,7 +196,7 @@ impl Inspection {
             other[0] = true;
             let right = canaries.plant(ground.base, &other);
             let moved: Vec<f64> = {
-                let [a, b] = canaries.pair(0).map(|(row, y)| known.attack.score(row, y));
+                let [a, b] = canaries.pair(0).map(|(row, y)| known.attack.score(&row, y));
                 b.iter().zip(&a).map(|(b, a)| b - a).collect()
             };
             let along = known.curved(&moved)?;
@@ -266,18 +282,20 @@ struct Known {
     baseline: Vec<f64>,
     /// The undecided table and the curvature of each of its rows; `None` where the identity stands in.
     curvature: Option<(Table, Vec<f64>)>,
+    /// The public point that a mean may be drawn to, by a factor that is not known.
+    drawn_to: Option<Vec<f64>>,
 }
 
 impl Known {
     fn new(estimand: &Estimand, ground: &Ground<'_>, canaries: &Canaries) -> Result<Self> {
+        let about = |point: Vec<f64>| (ScoreAttack::new(estimand.clone(), point.clone()), point);
+        let middle = ground.cells.features.iter().map(|(low, high)| 0.5 * low + 0.5 * high).collect();
+        let Estimand::Glm(family) = estimand else {
+            let (attack, baseline) = about(canaries.undecided_mean(ground.base));
+            return Ok(Self { attack, baseline, curvature: None, drawn_to: Some(middle) });
+        };
         let undecided = canaries.undecided(ground.base);
         let (n, d) = (undecided.rows(), undecided.columns());
-        let about = |point: Vec<f64>| (ScoreAttack::new(estimand.clone(), point.clone()), point);
-        let Estimand::Glm(family) = estimand else {
-            let mean = (0..d).map(|j| (0..n).map(|i| undecided.row(i)[j]).sum::<f64>() / n as f64).collect();
-            let (attack, baseline) = about(mean);
-            return Ok(Self { attack, baseline, curvature: None });
-        };
         let feasible = d <= MOST_COLUMNS && d < n / 2 && n as f64 * (d * d) as f64 <= MOST_WORK;
         let exact =
             if feasible { reference::glm(family, &undecided.dataset()?, RIDGE, false).ok() } else { None };
@@ -286,7 +304,7 @@ impl Known {
         let mut predictors = vec![0.0; n];
         predict(&undecided.design()?, &baseline, &mut predictors);
         let slopes = predictors.iter().map(|&u| family.mean_slope(u)).collect();
-        Ok(Self { attack, baseline, curvature: Some((undecided, slopes)) })
+        Ok(Self { attack, baseline, curvature: Some((undecided, slopes)), drawn_to: None })
     }
 
     /// `H v`, up to a factor.
@@ -301,10 +319,29 @@ impl Known {
     fn direction(&self, estimate: &[f64]) -> Result<Vec<f64>> {
         let sparse = estimate.contains(&0.0);
         let keep = |j: usize| !sparse || estimate[j] != 0.0;
-        let from = |j: usize| if keep(j) { estimate[j] - self.baseline[j] } else { 0.0 };
+        let factor = self.factor(estimate, keep);
+        let baseline = |j: usize| match &self.drawn_to {
+            Some(middle) => middle[j] + factor * (self.baseline[j] - middle[j]),
+            None => self.baseline[j],
+        };
+        let from = |j: usize| if keep(j) { estimate[j] - baseline(j) } else { 0.0 };
         let mut direction = self.curved(&(0..estimate.len()).map(from).collect::<Vec<_>>())?;
         (0..direction.len()).filter(|&j| !keep(j)).for_each(|j| direction[j] = 0.0);
         Ok(direction)
+    }
+}
+
+impl Known {
+    /// By how much a mean was drawn to its public point, by least squares; 1 where there are too few columns to tell, and for models.
+    fn factor(&self, estimate: &[f64], keep: impl Fn(usize) -> bool) -> f64 {
+        let Some(middle) = self.drawn_to.as_ref().filter(|middle| middle.len() > FEW) else { return 1.0 };
+        let (mut product, mut square) = (0.0, 0.0);
+        for j in (0..middle.len()).filter(|&j| keep(j)) {
+            let known = self.baseline[j] - middle[j];
+            product += known * (estimate[j] - middle[j]);
+            square += known * known;
+        }
+        if square > 0.0 { (product / square).clamp(0.0, 1.0) } else { 1.0 }
     }
 }
 
@@ -403,6 +440,33 @@ mod tests {
                 .unwrap();
             assert_eq!(found.epsilon() > CLAIM.0, caught, "{:?}", found.one_run);
             assert!(found.rows.is_none() && found.many_runs.is_none());
+        }
+    }
+
+    /// A mean with half its noise is caught by one run, and the honest one is not. Of 6,000 simulated counts for these sizes one of
+    /// the twin's would have missed it, and none of the honest mean's refuted it.
+    #[test]
+    fn one_run_catches_a_mean_with_half_its_noise() {
+        let (n, d, canaries, claim) = (2_050, 2_048, 2_000, (4.0, 1e-5));
+        let privacy = Privacy::Budget(Budget::new(claim.0, claim.1).unwrap());
+        let honest = PrivateMean::new(vec![(-1.0, 1.0); d]).unwrap().prepare(n, privacy).unwrap();
+        let events = honest.events().unwrap();
+        assert_eq!(events.len(), 1, "one Gaussian release: {events:?}");
+        let mut rng = RandomSource::insecure_seeded(0x6861_6c66_206e_6f69);
+        let cells = PublicBox::even(d, (-1.0, 1.0), false, (0.0, 1.0));
+        let model = DataModel::new(Estimand::Mean, cells, d).unwrap();
+        let base = model.draw(n - canaries, &mut rng).unwrap();
+        let ground = Ground { base: &base, held_out: None, reference: model.truth(), cells: model.cells() };
+        let inspection = Inspection::new(Estimand::Mean, 0.05).unwrap().canaries(canaries);
+        let inspection = inspection.promise(Claim::of(&events).unwrap());
+        for (prepared, caught) in [(honest.clone(), false), (honest.with_noise_share(0.5), true)] {
+            let found = inspection
+                .run(&ground, claim, &mut |t, rng| Ok(prepared.fit(&t.design()?, rng)?.means), &mut rng)
+                .unwrap();
+            let run = found.one_run.unwrap();
+            assert!(found.refutes(claim.0) == caught && run.refutes == caught, "{run:?}");
+            assert_eq!(run.gaussian.unwrap().epsilon > claim.0, caught, "{run:?}");
+            assert!(run.gaussian.unwrap().epsilon > 1.5 && found.epsilon() < claim.0, "{run:?}");
         }
     }
 

@@ -24,9 +24,9 @@ pub struct AuditDocument {
     adjacency: &'static str,
     claim: Claim,
     confidence: f64,
-    /// The largest of the lower bounds.
+    /// The largest of the lower bounds that hold whatever the method is.
     pub lower_bound: f64,
-    /// Whether that is more than was claimed.
+    /// Whether that is more than was claimed, or one run gave away more than the claimed curve allows.
     pub exceeds_claim: bool,
     one_run: Option<OneRun>,
     many_runs: Option<ManyRuns>,
@@ -46,6 +46,17 @@ struct OneRun {
     canaries: usize,
     guesses: usize,
     correct: usize,
+    /// For methods whose privacy curve is that of a Gaussian release.
+    if_gaussian: Option<IfGaussian>,
+    /// How likely so many correct guesses are at most, were the claimed curve true.
+    p_value: Option<f64>,
+    refutes_curve: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct IfGaussian {
+    epsilon: f64,
+    mu: f64,
 }
 
 #[derive(Serialize)]
@@ -87,12 +98,15 @@ impl AuditDocument {
             claim: Claim { epsilon: claim.0, delta: claim.1 },
             confidence,
             lower_bound: findings.epsilon(),
-            exceeds_claim: claim.0.is_some_and(|epsilon| findings.epsilon() > epsilon),
+            exceeds_claim: claim.0.is_some_and(|epsilon| findings.refutes(epsilon)),
             one_run: findings.one_run.map(|run| OneRun {
                 epsilon: run.epsilon,
                 canaries: run.canaries,
                 guesses: run.guesses,
                 correct: run.correct,
+                if_gaussian: run.gaussian.map(|g| IfGaussian { epsilon: g.epsilon, mu: g.mu }),
+                p_value: claim.0.map(|_| run.p_value),
+                refutes_curve: claim.0.map(|_| run.refutes),
             }),
             many_runs: findings.many_runs.as_ref().map(|report| ManyRuns {
                 epsilon: report.strongest.epsilon.max(0.0),
@@ -107,6 +121,24 @@ impl AuditDocument {
     /// The findings in words.
     pub fn in_words(&self) -> String {
         in_words(self)
+    }
+
+    /// Why the claim does not hold, if an attack refuted it.
+    pub fn refutation(&self) -> Option<String> {
+        let claimed = self.claim.epsilon.filter(|_| self.exceeds_claim)?;
+        let confidence = format!("with {}% confidence", render::rounded(100.0 * self.confidence));
+        Some(if self.lower_bound > claimed {
+            format!(
+                "the claim does not hold: epsilon is at least {} {confidence}, but {} was claimed",
+                rounded_down(self.lower_bound),
+                render::rounded_up(claimed)
+            )
+        } else {
+            format!(
+                "the claim does not hold: {confidence}, one run gave away more than the privacy curve of the claimed epsilon {} allows",
+                render::rounded_up(claimed)
+            )
+        })
     }
 }
 
@@ -123,6 +155,20 @@ fn in_words(found: &AuditDocument) -> String {
             at_least(run.epsilon),
             format!("{} of {} guesses right, {} canaries", run.correct, run.guesses, run.canaries),
         ]);
+        if let Some(gaussian) = &run.if_gaussian {
+            rows.push(vec![
+                "the same if Gaussian".into(),
+                at_least(gaussian.epsilon),
+                format!("mu at least {}, were its privacy curve a Gaussian's", rounded_down(gaussian.mu)),
+            ]);
+        }
+        if let (Some(p), Some(refuted)) = (run.p_value, run.refutes_curve) {
+            rows.push(vec![
+                "the claimed curve".into(),
+                if refuted { "refuted" } else { "not refuted" }.into(),
+                format!("so many right guesses have probability at most {} under it", rounded_up(p)),
+            ]);
+        }
     }
     if let Some(many) = &found.many_runs {
         let [p, q] = many.probabilities;
@@ -152,8 +198,14 @@ fn in_words(found: &AuditDocument) -> String {
         (_, true) => "The claim does not hold.",
         (_, false) => "No attack exceeds the claim. That proves nothing by itself: better attacks may exist.",
     };
+    let condition = match &found.one_run {
+        Some(run) if run.if_gaussian.is_some() => {
+            "\nThe bound \"if Gaussian\" is about methods whose privacy curve is that of one Gaussian release; the others are about any method."
+        }
+        _ => "",
+    };
     text.push_str(&format!(
-        "\n{verdict}\nThe bounds are about tables that differ in one row ({}), and hold together with {}% confidence.\n{}.\n",
+        "\n{verdict}{condition}\nThe bounds are about tables that differ in one row ({}), and hold together with {}% confidence.\n{}.\n",
         found.adjacency,
         render::rounded(100.0 * found.confidence),
         render::sentence(found.for_whom)
@@ -161,7 +213,12 @@ fn in_words(found: &AuditDocument) -> String {
     text
 }
 
+/// A probability that is a bound from above.
+fn rounded_up(probability: f64) -> String {
+    render::plain((1_000.0 * probability).ceil() / 1_000.0)
+}
+
 /// A lower bound is only one if it is rounded down.
-pub fn rounded_down(value: f64) -> String {
+fn rounded_down(value: f64) -> String {
     render::rounded_down_to(value, render::BOUND_DIGITS)
 }

@@ -4,10 +4,12 @@ use super::ground::Stage;
 use crate::assembly::failure::Failure;
 use crate::assembly::means::{MeanMethod, Means};
 use crate::assembly::model::{Estimates, Model};
-use dpglm::audit::{Estimand, Estimator, Table};
+use crate::assembly::planned;
+use dpglm::audit::{Claim, Estimand, Estimator, Table};
 use dpglm::central::Privacy;
 use dpglm::families::Family as OnePredictor;
 use dpglm::noise::RandomSource;
+use dpglm::privacy::Adjacency;
 
 /// Starts another program: from the columns' names, and whether a constant column stands before them, to a method.
 pub type Start = dyn Fn(Vec<String>, bool) -> Result<Box<Estimator<'static>>, Failure>;
@@ -93,6 +95,25 @@ impl Subject {
         }
     }
 
+    /// The privacy curve that the method claims for tables of this many rows; `None` if it says no more than the claim.
+    pub fn curve(&self, stage: &Stage, rows: usize, privacy: Privacy) -> Result<Option<Claim>, Failure> {
+        let columns = stage.base.columns();
+        let certificate = match self {
+            Self::External { .. } | Self::Mean { method: MeanToAudit::Reference, .. } => return Ok(None),
+            Self::Model(model) => {
+                let ready = model.prepare(columns, rows, privacy)?;
+                let (events, parts) = (ready.events()?, ready.parts()?);
+                planned::certificate(events, parts, Adjacency::ReplaceRow, model.assumption(), privacy)?
+            }
+            Self::Mean { method, sparsity } => {
+                means(*method, *sparsity)?.estimator(&stage.columns)?.planned(columns, rows, privacy)?
+            }
+        };
+        let mut points = certificate.curve().to_vec();
+        points.extend(certificate.guarantee().map(|at| (at.epsilon, at.delta)));
+        Ok(if points.is_empty() { None } else { Some(Claim::curve(points)?) })
+    }
+
     /// The method, ready for tables of this many rows.
     pub fn estimator(
         &self,
@@ -123,13 +144,7 @@ impl Subject {
                 })
             }
             Self::Mean { method, sparsity } => {
-                let method = match method {
-                    MeanToAudit::KarwaVadhan => MeanMethod::KarwaVadhan,
-                    _ => MeanMethod::Localise,
-                };
-                let means =
-                    Means { method, level: None, sparsity: *sparsity, largest: None, deviations: None };
-                means.validate()?;
+                let means = means(*method, *sparsity)?;
                 let ready = means.estimator(&stage.columns)?.prepare(columns, rows, privacy)?;
                 Box::new(move |table: &Table, rng: &mut RandomSource| {
                     let (fit, support) = ready.fit(&table.design()?, rng).map_err(in_words)?;
@@ -141,6 +156,17 @@ impl Subject {
             }
         })
     }
+}
+
+/// The mean as `dpglm mean` would take it.
+fn means(method: MeanToAudit, sparsity: Option<usize>) -> Result<Means, Failure> {
+    let method = match method {
+        MeanToAudit::KarwaVadhan => MeanMethod::KarwaVadhan,
+        MeanToAudit::Localise | MeanToAudit::Reference => MeanMethod::Localise,
+    };
+    let means = Means { method, level: None, sparsity, largest: None, deviations: None };
+    means.validate()?;
+    Ok(means)
 }
 
 /// All coefficients, those that were not chosen as zeros.
