@@ -431,6 +431,66 @@ mod tests {
         }
     }
 
+    /// An adversary that sees a Gaussian release first, then picks every selection's shift and which of two ranges comes next.
+    /// What it reaches on a lattice is a lower bound: the curve may not be below it, and is not far above.
+    #[test]
+    fn reacting_adversaries_stay_below_the_curve() {
+        const STEP: f64 = 0.01;
+        const RANGES: [i64; 2] = [40, 80];
+        const COUNT: usize = 2;
+        let reach = COUNT as i64 * (RANGES[0] + RANGES[1]);
+        let trivial = |i: i64| -(STEP * i as f64).min(0.0).exp_m1();
+        let at = |curve: &[f64], i: i64| {
+            usize::try_from(i + reach).ok().and_then(|i| curve.get(i)).copied().unwrap_or_else(|| trivial(i))
+        };
+        let one_more = |curve: &[f64], range: i64| -> Vec<f64> {
+            let best = |e: i64| {
+                let chord = |t: i64| {
+                    let top = (STEP * (t - range) as f64).exp_m1() / (-STEP * range as f64).exp_m1();
+                    top * at(curve, e - t) + (1.0 - top) * at(curve, e - t + range)
+                };
+                (0..=range).map(chord).fold(0.0, f64::max)
+            };
+            (-reach..=reach).map(best).collect()
+        };
+        let mut best: Vec<Vec<Vec<f64>>> = Vec::new();
+        for a in 0..=COUNT {
+            best.push(Vec::new());
+            for b in 0..=COUNT {
+                let mut curve: Vec<f64> = (-reach..=reach).map(trivial).collect();
+                let before = [(a > 0).then(|| (&best[a - 1][b], 0)), (b > 0).then(|| (&best[a][b - 1], 1))];
+                for (earlier, which) in before.into_iter().flatten() {
+                    let new = one_more(earlier, RANGES[which]);
+                    curve.iter_mut().zip(new).for_each(|(c, n)| *c = c.max(n));
+                }
+                best[a].push(curve);
+            }
+        }
+        let last = &best[COUNT][COUNT];
+        for mu in [0.05_f64, 0.4, 1.5] {
+            let above = |l: f64| 0.5 * libm::erfc((l / mu - 0.5 * mu) / std::f64::consts::SQRT_2);
+            let selection = |range: i64| {
+                event(Noise::Selection { sensitivity: STEP * range as f64, scale: 2.0 }, COUNT as u64)
+            };
+            let gaussian = event(Noise::Gaussian { sensitivity: mu, sigma: 1.0 }, 1);
+            let mix = Mix::of(&[selection(RANGES[0]), gaussian, selection(RANGES[1])]).unwrap();
+            for e in [0.1, 0.5, 1.0, 1.6] {
+                // A Gaussian loss between two lattice points leaves at least what is left at the lower one.
+                let reached: f64 = (-reach..=reach)
+                    .map(|i| {
+                        let loss = e - STEP * i as f64;
+                        (above(loss) - above(loss + STEP)).max(0.0) * at(last, i)
+                    })
+                    .sum::<f64>()
+                    + above(e + STEP * (reach + 1) as f64) * at(last, -reach);
+                let ours = mix.ln_delta(e).unwrap().exp();
+                assert!(ours >= reached, "{mu} {e}: {ours} < {reached}");
+                // Two ranges are charged apart.
+                assert!(ours <= 1.35 * reached, "{mu} {e}: {ours} > {reached}");
+            }
+        }
+    }
+
     /// The transforms of unit impulses are roots of unity, known to the last digit: they show the twiddle factors' errors. The
     /// real ones stay well below the bound, and are not so far below it that the bound says nothing.
     #[test]

@@ -215,7 +215,9 @@ mod tests {
     /// Never below what an adversary reaches, and hardly above.
     #[test]
     fn blocks_cost_what_the_best_adversary_reaches() {
-        for (range, count, fine) in [(0.7, 2, 256), (0.7, 3, 192), (0.05, 4, 192), (3.0, 3, 192), (1e-4, 6, 96)] {
+        for (range, count, fine) in
+            [(0.7, 2, 256), (0.7, 3, 192), (0.05, 4, 192), (3.0, 3, 192), (1e-4, 6, 96)]
+        {
             let blocks = Together::blocks(range, count as u64).unwrap();
             let [(all, 1)] = blocks.as_slice() else { panic!("one block") };
             let reached = adversary(range, count, fine);

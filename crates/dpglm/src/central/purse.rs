@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::mechanisms::{Candidates, GaussianVector, LaplacePeeling, LaplaceVector, PrivateQuantile};
 use crate::noise::{Race, RandomSource};
 use crate::privacy::{Adjacency, Budget, Certificate, Event, Noise};
+use std::collections::BTreeSet;
 
 /// The privacy asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -315,6 +316,22 @@ impl Purse<'_> {
         #[cfg(test)]
         let release = self.tape.quantile(release);
         Ok(release.value)
+    }
+
+    /// `count` of the numbers below `of`, ascending, every set as likely as any other: coins that are not released.
+    pub(crate) fn sample(&mut self, of: usize, count: usize) -> Vec<usize> {
+        // Floyd's algorithm: after each step the set is a uniform one of the numbers up to `last`.
+        let mut chosen = BTreeSet::new();
+        for last in of.saturating_sub(count)..of {
+            let place = self.rng.below(last as u64 + 1) as usize;
+            if !chosen.insert(place) {
+                chosen.insert(last);
+            }
+        }
+        let chosen: Vec<usize> = chosen.into_iter().collect();
+        #[cfg(test)]
+        let chosen = self.tape.coins(chosen);
+        chosen
     }
 
     /// Which `count` of the scores are the largest, ascending, by one-shot Gumbel noise; one unit moves each score by at most
