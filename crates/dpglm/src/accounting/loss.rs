@@ -267,6 +267,7 @@ impl Loss {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accounting::quadrature::integrate;
 
     fn losses() -> Vec<Loss> {
         let mut losses = Vec::new();
@@ -327,6 +328,31 @@ mod tests {
                 assert!(lattice.log_moment <= exact + curvature + 1e-9 * exact, "{loss:?} {order}");
             }
         }
+    }
+
+    /// Shifts of several coordinates, against one number that is shifted by their sum (`docs/proofs/laplace.md`). One that is
+    /// shifted by the root of the sum of squares would not dominate.
+    #[test]
+    fn a_laplace_vector_costs_no_more_than_one_number() {
+        let one = |a: f64, e: f64| (-(0.5 * (e - a)).exp_m1()).max(-e.exp_m1()).max(0.0);
+        // One more coordinate, shifted by `a`, before a curve: the mean over its loss.
+        fn with(a: f64, e: f64, rest: &dyn Fn(f64) -> f64) -> f64 {
+            let density = |l: f64| 0.25 * (0.5 * (l - a)).exp() * rest(e - l);
+            0.5 * rest(e - a) + 0.5 * (-a).exp() * rest(e + a) + integrate(-a, a, 40, density)
+        }
+        let (mut nearest, mut beyond) = (0.0_f64, 0.0_f64);
+        for shifts in [[0.5, 0.5, 0.0], [0.1, 0.9, 0.3], [2.0, 1.0, 1.0], [0.01, 0.02, 3.0]] {
+            let [a, b, c]: [f64; 3] = shifts;
+            let (sum, root) = (a + b + c, (a * a + b * b + c * c).sqrt());
+            for i in -10..=10 {
+                let e = 0.099 * sum * f64::from(i);
+                let all = with(a, e, &|e| with(b, e, &|e| one(c, e)));
+                assert!(all <= one(sum, e) + 1e-5, "{shifts:?} {e}: {all} {}", one(sum, e));
+                nearest = nearest.max(all / one(sum, e));
+                beyond = beyond.max(all - one(root, e));
+            }
+        }
+        assert!(nearest > 0.9 && beyond > 0.01, "{nearest} {beyond}");
     }
 
     /// The envelope lies on or above the curve of every two-point pair of bounded range.

@@ -207,8 +207,9 @@ impl Mix {
             }
             let norm = window.iter().map(|p| p * p).sum::<f64>().sqrt();
             error_norm += *count as f64 * (kappa + 3.0 * U) * norm;
-            largest_errors += *count as f64 * kappa * (length as f64).sqrt() * norm;
-            rounding += *count as f64 * U * (16.0 + 8.0 * order * step * lattice.tilted.len() as f64);
+            let points = lattice.tilted.len() as f64;
+            largest_errors += *count as f64 * (kappa * (length as f64).sqrt() * norm + U * points);
+            rounding += *count as f64 * U * (16.0 + 8.0 * order * step * points);
             forward.process_with_scratch(&mut window, &mut spectrum, &mut scratch).ok()?;
             let power = u32::try_from(*count).ok()?;
             for (total, factor) in product.iter_mut().zip(&spectrum) {
