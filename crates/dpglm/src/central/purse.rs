@@ -4,7 +4,8 @@
 //! A plan lists every release with its share of the budget (shares are of `rho`: a Gaussian of share f has
 //! `mu^2 = f mu_total^2`, a selection the bounded range that gives the same rho). The accountant calibrates one noise
 //! multiplier for the whole plan and computes the guarantee, before any data is seen. While the estimator runs, a release
-//! that was not planned is refused, and so is one whose noise is less than planned.
+//! that was not planned is refused, and so is one whose noise is less than planned. Sensitivities may depend on earlier releases, noise per unit
+//! of sensitivity may not: that is what composition rests on (`docs/proofs/composition.md`).
 //!
 //! A release whose noise an estimator has to find by itself (objective perturbation, a random projection) is planned as a
 //! *fixed* event of known (epsilon, delta); the others' noise is calibrated to what it leaves.
