@@ -71,6 +71,9 @@ def after_gaussian(mu, e, curve, epsilon):
     """A lower bound of delta at ``epsilon`` if the adversary sees a Gaussian release of ``mu`` before selections with this curve."""
     above = lambda loss: special.ndtr(mu / 2 - loss / mu)
     step = e[1] - e[0]
+    # Left of the lattice the curve is the trivial one.
+    left = e[0] - step * numpy.arange(math.ceil(12 * mu / step), 0, -1)
+    e, curve = numpy.concatenate([left, e]), numpy.concatenate([trivial(left), curve])
     # A Gaussian loss between two lattice points leaves at least what is left at the lower one.
     mass = above(epsilon - e) - above(epsilon - e + step)
     return float(numpy.sum(numpy.maximum(mass, 0.0) * curve) + above(epsilon - e[0] + step) * curve[0])

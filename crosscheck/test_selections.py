@@ -39,15 +39,15 @@ def test_several_selections(width, count, points, share, delta_of, record):
     place = round((1 + share) * count * points)
     ours = delta_of(width, count, max(float(e[place]), 0.0))
     record("several selections, adversary on a lattice", ours / curve[place])
-    assert curve[place] * (1 - 1e-9) <= ours <= curve[place] * (1 + 2e-2)
+    assert curve[place] * (1 - 1e-9) <= ours <= curve[place] * (1 + 5e-2)
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 0.6, 1.2])
 @pytest.mark.parametrize("mu", [0.1, 0.4, 1.0])
-@pytest.mark.parametrize("width, count", [(0.3, 3), (0.1, 10)])
-def test_beside_a_gaussian(width, count, mu, epsilon, delta_of, record):
+@pytest.mark.parametrize("width, count, points", [(0.3, 3, 1_024), (0.1, 10, 384)])
+def test_beside_a_gaussian(width, count, points, mu, epsilon, delta_of, record):
     """The Gaussian first is the worst order: the adversary reacts to it. So this is the optimum too."""
-    e, curve = adversary.lattice_curve(width, count, 256)
+    e, curve = adversary.lattice_curve(width, count, points)
     reached = adversary.after_gaussian(mu, e, curve, epsilon)
     ours = delta_of(width, count, epsilon, mu)
     record("selections after a Gaussian, adversary on a lattice", ours / reached)
