@@ -5,14 +5,14 @@
 //! | bound | for | where |
 //! | --- | --- | --- |
 //! | exact Gaussian | Gaussian events only: the true curve | [`gaussian`] |
-//! | privacy-loss distribution | any mix but zCDP events | [`pld`] |
+//! | privacy-loss distribution | any mix but zCDP events; selections by their common worst case | [`pld`], [`selections`] |
 //! | Rényi | every mix | [`renyi`] |
 //! | basic | releases with a pure guarantee: losses add up | this page |
 //!
 //! A release that is only known to be (e, d) private is, with probability `1 - d` at least, dominated by one of pure loss
 //! e. So it counts as that, and its d is taken off the delta there is: valid under adaptive composition.
 //!
-//! Every number errs on the private side: an epsilon is never below the true one.
+//! Every number errs on the private side: an epsilon is never below the true one. `docs/proofs/composition.md` has the argument.
 
 mod calibrate;
 pub mod gaussian;
@@ -21,6 +21,7 @@ pub mod moments;
 pub mod pld;
 mod quadrature;
 pub mod renyi;
+pub mod selections;
 
 use crate::error::{Error, Result, require_positive};
 use crate::parallel;
@@ -70,56 +71,7 @@ pub struct Guarantee {
 /// # Ok::<(), dpglm::Error>(())
 /// ```
 pub fn account(events: &[Event], delta: f64) -> Result<Guarantee> {
-    require_events(events)?;
-    if let Some((dominating, spent)) = without_failures(events)? {
-        // Rounded down: the difference of two positive numbers errs by a part in 2^53.
-        let left = (delta - spent) * (1.0 - 1e-14);
-        if !(left > 0.0 && delta < 1.0) {
-            return Err(Error::OutOfRange {
-                parameter: "delta",
-                range: "above what the approximate releases fail with, and below 1",
-                value: format!("{delta:e} against {spent:e}"),
-                remedy: "state a larger delta",
-            });
-        }
-        return Ok(Guarantee { delta, ..account(&dominating, left)? });
-    }
-    let basic = basic_epsilon(events).map(|epsilon| (epsilon, Method::Basic));
-    if delta == 0.0 {
-        let Some((epsilon, method)) = basic else {
-            return Err(Error::OutOfRange {
-                parameter: "delta",
-                range: "above 0 where a release is Gaussian or zCDP",
-                value: "0".into(),
-                remedy: "state a delta well below 1/n",
-            });
-        };
-        return if epsilon.is_finite() {
-            Ok(Guarantee { epsilon, delta, method })
-        } else {
-            Err(out_of_range())
-        };
-    }
-    check_delta(delta)?;
-    if let Some(mu) = gaussian_mu(events) {
-        let epsilon = gaussian::epsilon(mu, delta);
-        let method = Method::ExactGaussian;
-        return if epsilon.is_finite() {
-            Ok(Guarantee { epsilon, delta, method })
-        } else {
-            Err(out_of_range())
-        };
-    }
-    let mut bounds = vec![(renyi::epsilon(events, delta), Method::Renyi)];
-    bounds.extend(basic);
-    if let Some(epsilon) = pld::Mix::of(events).and_then(|mix| mix.epsilon(delta)) {
-        bounds.push((epsilon, Method::PrivacyLossDistribution));
-    }
-    let best = bounds.into_iter().filter(|b| b.0.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0));
-    let Some((epsilon, method)) = best else {
-        return Err(out_of_range());
-    };
-    Ok(Guarantee { epsilon, delta, method })
+    Accountant::new(events)?.account(delta)
 }
 
 /// The smallest epsilon known for the events at `delta`, without the name of the bound.
@@ -130,34 +82,121 @@ pub fn epsilon_at(events: &[Event], delta: f64) -> Result<f64> {
 /// The smallest delta known for the events at `epsilon`. It is a certain bound of 1 where nothing better is known, and
 /// may underflow to zero only where a pure guarantee holds or the true delta is below 1e-300.
 pub fn delta_at(events: &[Event], epsilon: f64) -> Result<f64> {
-    require_events(events)?;
     if epsilon != 0.0 {
         require_positive("epsilon", epsilon, "ask for the curve at an epsilon of 0 or above")?;
     }
-    if let Some((dominating, spent)) = without_failures(events)? {
-        return Ok((delta_at(&dominating, epsilon)? + spent).next_up().min(1.0));
-    }
-    if basic_epsilon(events).is_some_and(|total| total <= epsilon) {
-        return Ok(0.0);
-    }
-    if let Some(mu) = gaussian_mu(events) {
-        return Ok(gaussian::ln_delta(mu, epsilon).exp().min(1.0));
-    }
-    let mut ln_delta = renyi::ln_delta(events, epsilon);
-    if let Some(other) = pld::Mix::of(events).and_then(|mix| mix.ln_delta(epsilon)) {
-        ln_delta = ln_delta.min(other);
-    }
-    Ok(if ln_delta.is_nan() { 1.0 } else { ln_delta.exp().min(1.0) })
+    Ok(Accountant::new(events)?.delta(epsilon))
 }
 
 /// The privacy curve: the epsilon that the events meet at each of a range of deltas, from 0.1 down to 1e-12, as
 /// (epsilon, delta) pairs. It ends above what approximate releases fail with.
 pub fn curve(events: &[Event]) -> Result<Vec<(f64, f64)>> {
-    let spent = failure_probability(events);
-    let deltas = (1..=12).map(|i| 10f64.powi(-i)).filter(|delta| *delta > spent * (1.0 + 1e-9));
+    let accountant = Accountant::new(events)?;
+    let deltas = (1..=12).map(|i| 10f64.powi(-i)).filter(|delta| *delta > accountant.spent * (1.0 + 1e-9));
     let mut points: Vec<(f64, Result<f64>)> = deltas.map(|delta| (delta, Ok(0.0))).collect();
-    parallel::for_each(points.iter_mut(), |(delta, epsilon)| *epsilon = epsilon_at(events, *delta));
+    parallel::for_each(points.iter_mut(), |(delta, epsilon)| {
+        *epsilon = accountant.account(*delta).map(|guarantee| guarantee.epsilon);
+    });
     points.into_iter().map(|(delta, epsilon)| Ok((epsilon?, delta))).collect()
+}
+
+/// Events made ready to be accounted at any number of points.
+struct Accountant {
+    /// The events with each approximate one replaced by the pure one that dominates it but for its failure.
+    events: Vec<Event>,
+    /// What the approximate ones fail with.
+    spent: f64,
+    /// The total mu if all events are Gaussian: then there is nothing else to ask.
+    mu: Option<f64>,
+    mix: Option<pld::Mix>,
+}
+
+impl Accountant {
+    fn new(events: &[Event]) -> Result<Self> {
+        require_events(events)?;
+        let spent = failure_probability(events);
+        let events: Vec<Event> = events
+            .iter()
+            .map(|e| match e.noise() {
+                Noise::Approximate { epsilon, .. } => {
+                    Event::new(e.release(), Noise::Pure { epsilon }, e.count())
+                }
+                _ => Ok(e.clone()),
+            })
+            .collect::<Result<_>>()?;
+        let mu = gaussian_mu(&events);
+        let mix = if mu.is_some() { None } else { pld::Mix::of(&events) };
+        Ok(Self { events, spent, mu, mix })
+    }
+
+    fn account(&self, delta: f64) -> Result<Guarantee> {
+        if self.spent == 0.0 {
+            return self.account_without_failures(delta);
+        }
+        // Rounded down: the difference of two positive numbers errs by a part in 2^53.
+        let left = (delta - self.spent) * (1.0 - 1e-14);
+        if !(left > 0.0 && delta < 1.0) {
+            return Err(Error::OutOfRange {
+                parameter: "delta",
+                range: "above what the approximate releases fail with, and below 1",
+                value: format!("{delta:e} against {:e}", self.spent),
+                remedy: "state a larger delta",
+            });
+        }
+        Ok(Guarantee { delta, ..self.account_without_failures(left)? })
+    }
+
+    fn account_without_failures(&self, delta: f64) -> Result<Guarantee> {
+        let basic = basic_epsilon(&self.events).map(|epsilon| (epsilon, Method::Basic));
+        let mut bounds: Vec<(f64, Method)> = Vec::new();
+        if delta == 0.0 {
+            if basic.is_none() {
+                return Err(Error::OutOfRange {
+                    parameter: "delta",
+                    range: "above 0 where a release is Gaussian or zCDP",
+                    value: "0".into(),
+                    remedy: "state a delta well below 1/n",
+                });
+            }
+        } else {
+            check_delta(delta)?;
+            if let Some(mu) = self.mu {
+                bounds.push((gaussian::epsilon(mu, delta), Method::ExactGaussian));
+            } else {
+                bounds.push((renyi::epsilon(&self.events, delta), Method::Renyi));
+            }
+            if let Some(epsilon) = self.mix.as_ref().and_then(|mix| mix.epsilon(delta)) {
+                bounds.push((epsilon, Method::PrivacyLossDistribution));
+            }
+        }
+        bounds.extend(basic);
+        let best = bounds.into_iter().filter(|b| b.0.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0));
+        let Some((epsilon, method)) = best else {
+            return Err(Error::Conflict(
+                "the events' privacy loss leaves the range of double precision: add noise".into(),
+            ));
+        };
+        Ok(Guarantee { epsilon, delta, method })
+    }
+
+    fn delta(&self, epsilon: f64) -> f64 {
+        let delta = self.delta_without_failures(epsilon);
+        if self.spent == 0.0 { delta } else { (delta + self.spent).next_up().min(1.0) }
+    }
+
+    fn delta_without_failures(&self, epsilon: f64) -> f64 {
+        if basic_epsilon(&self.events).is_some_and(|total| total <= epsilon) {
+            return 0.0;
+        }
+        if let Some(mu) = self.mu {
+            return gaussian::ln_delta(mu, epsilon).exp().min(1.0);
+        }
+        let mut ln_delta = renyi::ln_delta(&self.events, epsilon);
+        if let Some(other) = self.mix.as_ref().and_then(|mix| mix.ln_delta(epsilon)) {
+            ln_delta = ln_delta.min(other);
+        }
+        if ln_delta.is_nan() { 1.0 } else { ln_delta.exp().min(1.0) }
+    }
 }
 
 /// What the approximate releases fail with, together, rounded up.
@@ -170,23 +209,6 @@ pub(crate) fn failure_probability(events: &[Event]) -> f64 {
         })
         .sum();
     sum * (1.0 + 1e-14 * (1.0 + events.len() as f64))
-}
-
-/// The events with each approximate one replaced by the pure one that dominates it but for its failure, and the sum of
-/// the failures' probabilities; `None` if there is none.
-fn without_failures(events: &[Event]) -> Result<Option<(Vec<Event>, f64)>> {
-    let spent = failure_probability(events);
-    if spent == 0.0 {
-        return Ok(None);
-    }
-    let dominating = events
-        .iter()
-        .map(|e| match e.noise() {
-            Noise::Approximate { epsilon, .. } => Event::new(e.release(), Noise::Pure { epsilon }, e.count()),
-            _ => Ok(e.clone()),
-        })
-        .collect::<Result<_>>()?;
-    Ok(Some((dominating, spent)))
 }
 
 /// The sum of the events' pure losses, or `None` if one of them has no pure guarantee.
@@ -219,10 +241,6 @@ fn gaussian_mu(events: &[Event]) -> Option<f64> {
         })
         .sum::<Option<f64>>()?;
     Some(square.sqrt() * (1.0 + 1e-15 * (2.0 + events.len() as f64)))
-}
-
-fn out_of_range() -> Error {
-    Error::Conflict("the events' privacy loss leaves the range of double precision: add noise".into())
 }
 
 fn require_events(events: &[Event]) -> Result<()> {

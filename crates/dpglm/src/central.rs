@@ -1,4 +1,7 @@
 //! Estimators for a trusted curator who holds the rows.
+//!
+//! Each release may depend on the earlier ones; why that is covered: `docs/proofs/composition.md`. Why a person with many rows is:
+//! `docs/proofs/units.md`.
 
 #[cfg(test)]
 pub(crate) mod attacks;

@@ -7,6 +7,7 @@
 pub mod frank_wolfe;
 pub mod johnson_lindenstrauss;
 pub mod karwa_vadhan;
+mod least_eigenvalue;
 pub mod objective_perturbation;
 pub mod projection;
 pub mod two_stage;

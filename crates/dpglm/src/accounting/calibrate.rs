@@ -97,7 +97,7 @@ fn gaussian_factor(template: &[Event], spent: &[Event], budget: Budget) -> Optio
     let allowed = gaussian::largest_mu(budget.epsilon(), budget.delta()).powi(2) - square(spent)?;
     let factor = (square(template)? / allowed).sqrt();
     // A closed form is either right or short by its last digits.
-    (factor.is_finite() && factor > 0.0).then_some((factor, if exact { 1e-10 } else { 0.01 }))
+    (factor.is_finite() && factor > 0.0).then_some((factor, if exact { 1e-10 } else { 1e-4 }))
 }
 
 /// A pure budget adds up: the factor at which the sum of the pure losses meets it.
@@ -127,25 +127,27 @@ fn bracket(
     let (mut low, mut high): (Option<Trial>, Option<Trial>) = (None, None);
     let mut factor = start;
     while low.is_none() || high.is_none() {
-        let fits = match cost(factor) {
+        // Epsilon falls at least as fast as noise grows: a stride as long as the miss leads to the other side.
+        let (fits, miss) = match cost(factor) {
             Ok(epsilon) if epsilon <= budget => {
                 high = Some((factor, epsilon));
-                true
+                (true, (budget / epsilon).ln())
             }
             Ok(epsilon) => {
                 low = Some((factor, epsilon));
-                false
+                (false, (epsilon / budget).ln())
             }
             // Out of the range of f64: too much noise on the way up is hopeless, too little on the way down is a bound.
             Err(_) if low.is_some() => return None,
             Err(_) => {
                 low = Some((factor, f64::MAX));
-                false
+                (false, 0.0)
             }
         };
-        factor *= if fits { 1.0 / (1.0 + stride) } else { 1.0 + stride };
+        let length = miss.min(1.0).max(stride);
+        factor *= if fits { (-length).exp() } else { length.exp() };
         // Strides grow to reach an extreme template.
-        stride = (stride * 30.0).clamp(0.2, 1e12);
+        stride = (stride * 30.0).min(30.0);
     }
     low.zip(high)
 }

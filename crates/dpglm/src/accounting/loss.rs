@@ -9,9 +9,10 @@
 //!   `delta_t(e) = (1-e^{t-w})(1-e^{e-t})/(1-e^-w)`. The largest over `t` (at `t = (e+w)/2`) is
 //!   `delta(e) = (1-e^{(e-w)/2})^2/(1-e^-w)` on `[-w, w]`: convex in `e^e`, hence the curve of a pair, which therefore
 //!   dominates the selection whatever the shift. Its loss has density `e^{(l-w)/2}/(2(1-e^-w))` on `[-w, w]`.
+//! * several selections of equal range: the atoms of [`super::selections`], which are fewer than those of so many envelopes.
 //!
-//! The last three are one family: `C e^{(l-w)/2}` on `[-w, w]` plus two atoms (`Loss::Bounded`). Dominating pairs
-//! compose adaptively (Zhu, Dong and Wang 2022, Theorem 10).
+//! Laplace, pure and one selection are one family: `C e^{(l-w)/2}` on `[-w, w]` plus two atoms (`Loss::Bounded`). Dominating pairs
+//! compose adaptively (`docs/proofs/composition.md`).
 //!
 //! # Discretisation ("connect the dots")
 //! The mass `p` of a cell `(x, x+h]` moves to the cell's ends so that both its P-mass and its Q-mass are kept: the share
@@ -21,10 +22,12 @@
 
 use super::moments;
 use super::quadrature::integrate_cell;
+use super::selections::Together;
 use crate::privacy::Noise;
+use std::sync::Arc;
 
-/// The loss distribution of one release under its dominating pair.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// The loss distribution of one release, or of several selections, under its dominating pair.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Loss {
     Gaussian {
         mu: f64,
@@ -34,6 +37,8 @@ pub(crate) enum Loss {
         width: f64,
         shape: Shape,
     },
+    /// Several selections of equal range.
+    Selections(Arc<Together>),
 }
 
 /// Which member of the bounded family.
@@ -85,12 +90,46 @@ impl Loss {
         }
     }
 
+    /// `ln E e^{order L}`; for several selections nearly. It says where to look: no bound rests on it.
     pub(crate) fn log_moment(&self, order: f64) -> f64 {
-        match *self {
-            Loss::Gaussian { mu } => moments::gaussian(mu, order),
-            Loss::Bounded { width, shape: Shape::Laplace } => moments::laplace(width, order),
-            Loss::Bounded { width, shape: Shape::TwoPoint } => moments::two_point(width, order),
-            Loss::Bounded { width, shape: Shape::Envelope } => moments::bounded_range_envelope(width, order),
+        match self {
+            Loss::Gaussian { mu } => moments::gaussian(*mu, order),
+            Loss::Bounded { width, shape: Shape::Laplace } => moments::laplace(*width, order),
+            Loss::Bounded { width, shape: Shape::TwoPoint } => moments::two_point(*width, order),
+            Loss::Bounded { width, shape: Shape::Envelope } => moments::bounded_range_envelope(*width, order),
+            Loss::Selections(all) => {
+                (all.count - 1) as f64 * moments::bounded_range(all.range, order)
+                    + moments::bounded_range_envelope(all.range, order)
+            }
+        }
+    }
+
+    /// The loss's variance, up to a constant.
+    pub(crate) fn spread_squared(&self) -> f64 {
+        // Between a two-point loss (width^2) and a uniform one (width^2 / 3); large widths saturate.
+        let saturating = |square: f64| square / (1.0 + 0.1 * square);
+        match self {
+            Loss::Gaussian { mu } => mu * mu,
+            Loss::Bounded { width, .. } => 0.4 * saturating(width * width),
+            Loss::Selections(all) => 0.25 * (all.count as f64 + 0.6) * saturating(all.range * all.range),
+        }
+    }
+
+    /// The largest loss, if there is one.
+    pub(crate) fn width(&self) -> Option<f64> {
+        match self {
+            Loss::Gaussian { .. } => None,
+            Loss::Bounded { width, .. } => Some(*width),
+            Loss::Selections(all) => Some(all.width()),
+        }
+    }
+
+    /// What the distances between the atoms are multiples of, if there are atoms.
+    pub(crate) fn grain(&self) -> Option<f64> {
+        match self {
+            Loss::Gaussian { .. } => None,
+            Loss::Bounded { width, .. } => Some(*width),
+            Loss::Selections(all) => Some(all.grain),
         }
     }
 
@@ -98,12 +137,13 @@ impl Loss {
     /// `most_points`.
     pub(crate) fn discretise(&self, step: f64, order: f64, most_points: usize) -> Option<Lattice> {
         // The tilted loss has all but e^-90 of its mass between low and high.
-        let (low, high) = match *self {
+        let (low, high) = match self {
             Loss::Gaussian { mu } => {
                 let centre = mu * mu * (0.5 + order);
                 (centre - 14.0 * mu, centre + 14.0 * mu)
             }
-            Loss::Bounded { width, .. } => ((width - 90.0 / (order + 0.5)).max(-width), width),
+            Loss::Bounded { width, .. } => ((width - 90.0 / (order + 0.5)).max(-width), *width),
+            Loss::Selections(all) => (-all.width(), all.width()),
         };
         let first = (low / step).floor();
         let cells = (high / step).ceil() - first;
@@ -177,16 +217,18 @@ impl Loss {
                     (0.0, 0.0)
                 }
             }
+            Loss::Selections(_) => (0.0, 0.0),
         }
     }
 
     fn atoms(&self) -> Vec<(f64, f64)> {
-        match *self {
+        match self {
             Loss::Gaussian { .. } => Vec::new(),
             Loss::Bounded { width, shape } => {
-                let (_, top, bottom) = shape.masses(width);
-                vec![(-width, bottom), (width, top)]
+                let (_, top, bottom) = shape.masses(*width);
+                vec![(-width, bottom), (*width, top)]
             }
+            Loss::Selections(all) => all.atoms().collect(),
         }
     }
 
@@ -205,6 +247,7 @@ impl Loss {
                 let span = (place + width).min(2.0 * width);
                 2.0 * density * (-width).exp() * (0.5 * span).exp_m1()
             }
+            Loss::Selections(_) => 0.0,
         }
     }
 
@@ -216,7 +259,7 @@ impl Loss {
                 let z = (place - 0.5 * mu * mu) / mu;
                 -0.5 * z * z - (z * (2.0 * std::f64::consts::PI).sqrt()).ln()
             }
-            Loss::Bounded { .. } => f64::NEG_INFINITY,
+            Loss::Bounded { .. } | Loss::Selections(_) => f64::NEG_INFINITY,
         }
     }
 }
@@ -224,6 +267,7 @@ impl Loss {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accounting::quadrature::integrate;
 
     fn losses() -> Vec<Loss> {
         let mut losses = Vec::new();
@@ -239,7 +283,18 @@ mod tests {
                 .filter_map(Loss::of),
             );
         }
+        let blocks = [(0.05, 3), (1.0, 5)].map(|(range, count)| Together::blocks(range, count).unwrap());
+        losses.extend(blocks.into_iter().flatten().map(|(all, _)| Loss::Selections(all)));
         losses
+    }
+
+    /// The moments of a loss of atoms alone, by their sum.
+    fn exact_log_moment(loss: &Loss, order: f64) -> f64 {
+        match loss {
+            Loss::Selections(all) => all.atoms().map(|(x, p)| p * (order * x).exp()).sum::<f64>().ln(),
+            _ if order == 0.0 => 0.0,
+            _ => loss.log_moment(order),
+        }
     }
 
     /// Both measures have mass one, and the moments barely exceed the continuous ones.
@@ -249,6 +304,7 @@ mod tests {
             let spread = match loss {
                 Loss::Gaussian { mu } => mu,
                 Loss::Bounded { width, .. } => width,
+                Loss::Selections(ref all) => all.range,
             };
             for order in [0.0, 0.5, 2.0] {
                 // Not a divisor of the width: the atoms fall between lattice points.
@@ -266,12 +322,37 @@ mod tests {
                 } else {
                     assert!(q <= 1.0 + 1e-9, "{loss:?}: {q}");
                 }
-                let exact = if order == 0.0 { 0.0 } else { loss.log_moment(order) };
+                let exact = exact_log_moment(&loss, order);
                 assert!(lattice.log_moment >= exact - 1e-11 * (1.0 + exact), "{loss:?} {order}");
                 let curvature = (1.0 + order) * (1.0 + order) * step * step;
                 assert!(lattice.log_moment <= exact + curvature + 1e-9 * exact, "{loss:?} {order}");
             }
         }
+    }
+
+    /// Shifts of several coordinates, against one number that is shifted by their sum (`docs/proofs/laplace.md`). One that is
+    /// shifted by the root of the sum of squares would not dominate.
+    #[test]
+    fn a_laplace_vector_costs_no_more_than_one_number() {
+        let one = |a: f64, e: f64| (-(0.5 * (e - a)).exp_m1()).max(-e.exp_m1()).max(0.0);
+        // One more coordinate, shifted by `a`, before a curve: the mean over its loss.
+        fn with(a: f64, e: f64, rest: &dyn Fn(f64) -> f64) -> f64 {
+            let density = |l: f64| 0.25 * (0.5 * (l - a)).exp() * rest(e - l);
+            0.5 * rest(e - a) + 0.5 * (-a).exp() * rest(e + a) + integrate(-a, a, 40, density)
+        }
+        let (mut nearest, mut beyond) = (0.0_f64, 0.0_f64);
+        for shifts in [[0.5, 0.5, 0.0], [0.1, 0.9, 0.3], [2.0, 1.0, 1.0], [0.01, 0.02, 3.0]] {
+            let [a, b, c]: [f64; 3] = shifts;
+            let (sum, root) = (a + b + c, (a * a + b * b + c * c).sqrt());
+            for i in -10..=10 {
+                let e = 0.099 * sum * f64::from(i);
+                let all = with(a, e, &|e| with(b, e, &|e| one(c, e)));
+                assert!(all <= one(sum, e) + 1e-5, "{shifts:?} {e}: {all} {}", one(sum, e));
+                nearest = nearest.max(all / one(sum, e));
+                beyond = beyond.max(all - one(root, e));
+            }
+        }
+        assert!(nearest > 0.9 && beyond > 0.01, "{nearest} {beyond}");
     }
 
     /// The envelope lies on or above the curve of every two-point pair of bounded range.

@@ -1,7 +1,8 @@
 //! Composition of privacy-loss distributions by a tilted Fourier transform.
 //!
 //! # Algorithm
-//! 1. All Gaussian events become one ([`super::gaussian`]); equal events are counted, not repeated.
+//! 1. All Gaussian events become one ([`super::gaussian`]), and selections of equal range become blocks
+//!    ([`super::selections`]); other equal events are counted, not repeated.
 //! 2. A saddle point gives the tilting order `a` at which the composed loss, weighted by `e^{a L}`, is centred on the
 //!    wanted epsilon.
 //! 3. Each loss is discretised pessimistically on one lattice ([`super::loss`]), tilted by `a`, and transformed; the
@@ -10,14 +11,14 @@
 //! 4. `delta(e) = E (1 - e^{e-L})^+` is read off by two running sums from the right, each term scaled back by `e^{-aL}`.
 //!
 //! # Why the result is an upper bound
-//! * The discrete losses dominate the true ones, and domination survives adaptive composition.
+//! * The discrete losses dominate the true ones, and domination survives adaptive composition (`docs/proofs/composition.md`).
 //! * Folding: what lies left of the window reappears inside it, which can only raise delta. What lies right of it is
 //!   bounded by Chernoff's inequality, `P(L > R) <= e^{K(a+s) - (a+s)R}` with the discrete moments, and added.
-//! * Round-off: a transform of length N with accurate twiddle factors has relative error at most
-//!   `kappa = 10 u (log2 N + 3)` in the 2-norm (Higham 2002, Theorem 24.2, gives about `7 u log2 N`). All tilted
+//! * Round-off: a transform of length N errs by at most `kappa = 20 u (log2 N + 3)` of its result in the 2-norm, whichever of the
+//!   library's code paths runs (`docs/proofs/transform.md`). All tilted
 //!   measures have mass one, so their transforms are at most one in modulus, and a product of them moves by at most the sum of
-//!   the moves of its factors: the composed measure is off by at most `(sum_i n_i (kappa + 3u) |p_i|_2 + kappa)` in the
-//!   2-norm. By Cauchy-Schwarz that, times the 2-norm of the weights `e^{-a(L-e)}(1-e^{e-L})^+`, is added to delta.
+//!   the moves of its factors: the composed measure is off by at most `(sum_i n_i (kappa + 3u) |p_i|_2 + kappa) g` in the
+//!   2-norm, where g is next to one. By Cauchy-Schwarz that, times the 2-norm of the weights `e^{-a(L-e)}(1-e^{e-L})^+`, is added to delta.
 //!   Because the weights fall off from epsilon at the rate of the tilt, this charge is small *relative to delta*, for
 //!   delta = 1e-30 as for 1e-5. An untilted transform would add about 1e-16 and certify nothing below it.
 //!
@@ -25,7 +26,8 @@
 //! Koskela, Jälkö and Honkela 2020 (Fourier accounting); Doroshenko et al. 2022 (connect the dots); Higham, *Accuracy
 //! and Stability of Numerical Algorithms*, 2002.
 
-use super::loss::{Lattice, Loss};
+use super::loss::{Lattice, Loss, Shape};
+use super::selections::Together;
 use crate::privacy::Event;
 use realfft::RealFftPlanner;
 
@@ -33,6 +35,8 @@ use realfft::RealFftPlanner;
 const U: f64 = f64::EPSILON / 2.0;
 /// Longest transform: 64 MB of complex numbers.
 const LONGEST: usize = 1 << 22;
+/// Fewest lattice points in the window: with two more, and a step shrunk by a ninth, they fill a transform of 2^14.
+const POINTS: f64 = 14_500.0;
 /// Tail outside the window, in nats below the tilted mass.
 const TAIL: f64 = 45.0;
 /// Relative inflation of the loss's variance that the lattice may cause.
@@ -73,6 +77,7 @@ impl Mix {
                 },
             }
         }
+        let mut terms: Vec<(Loss, u64)> = terms.into_iter().flat_map(together).collect();
         if squared_mu > 0.0 {
             terms.push((Loss::Gaussian { mu: squared_mu.sqrt() }, 1));
         }
@@ -119,28 +124,15 @@ impl Mix {
 
     /// The loss's standard deviation without a tilt, up to a constant.
     fn spread(&self) -> f64 {
-        let variance: f64 = self
-            .terms
-            .iter()
-            .map(|(loss, count)| {
-                *count as f64
-                    * match *loss {
-                        Loss::Gaussian { mu } => mu * mu,
-                        // Between a two-point loss (width^2) and a uniform one (width^2 / 3); large widths saturate.
-                        Loss::Bounded { width, .. } => 0.4 * width * width / (1.0 + 0.1 * width * width),
-                    }
-            })
-            .sum();
+        let variance: f64 =
+            self.terms.iter().map(|(loss, count)| *count as f64 * loss.spread_squared()).sum();
         variance.sqrt()
     }
 
     /// The largest order at which the decreasing predicate `low_enough` still holds, within sane ends. Any order gives
     /// a valid bound; this one gives a tight one.
     fn order_where(&self, low_enough: impl Fn(f64) -> bool) -> f64 {
-        let narrowest = self.terms.iter().fold(f64::INFINITY, |least, (loss, _)| match *loss {
-            Loss::Bounded { width, .. } => least.min(width),
-            Loss::Gaussian { .. } => least,
-        });
+        let narrowest = self.terms.iter().filter_map(|(loss, _)| loss.width()).fold(f64::INFINITY, f64::min);
         // Past 30 / width a bounded loss sits on its top atom, and the tilt has nothing left to do.
         let cap = if narrowest.is_finite() { 30.0 / narrowest } else { 1e3 / self.spread() };
         let (mut low, mut high) = ((0.05 / self.spread()).ln(), cap.max(0.1 / self.spread()).ln());
@@ -178,7 +170,7 @@ impl Mix {
         let width = right - left;
         let releases = self.releases();
         let step = (6.0 * INFLATION / releases).sqrt() * self.spread();
-        let step = self.aligned(step.min(width / 16_384.0).max(1.001 * width / LONGEST as f64));
+        let step = self.aligned(step.min(width / POINTS).max(1.001 * width / LONGEST as f64));
         // Beyond 2^50 steps from zero, lattice points are no longer told apart.
         let first = (left / step).floor();
         if first.is_nan() || first.abs() > 2f64.powi(50) {
@@ -200,8 +192,11 @@ impl Mix {
         product.fill(realfft::num_complex::Complex::new(1.0, 0.0));
         let mut spectrum = forward.make_output_vec();
         let mut scratch = forward.make_scratch_vec();
-        let kappa = 10.0 * U * ((length as f64).log2() + 3.0);
-        let mut error_norm = kappa;
+        let kappa = transform_error(length);
+        let (mut error_norm, mut largest_errors) = (kappa, 0.0);
+        // Relative error of the sums below, and of the masses: those of a lattice are right to a few units of round-off, times
+        // the exponents of their tilts.
+        let mut rounding = 1e-9 + 8.0 * U * length as f64;
         let mut log_moment = 0.0;
         let mut ln_beyond = f64::NEG_INFINITY;
         let mut window = vec![0.0; length];
@@ -212,6 +207,9 @@ impl Mix {
             }
             let norm = window.iter().map(|p| p * p).sum::<f64>().sqrt();
             error_norm += *count as f64 * (kappa + 3.0 * U) * norm;
+            let points = lattice.tilted.len() as f64;
+            largest_errors += *count as f64 * (kappa * (length as f64).sqrt() * norm + U * points);
+            rounding += *count as f64 * U * (16.0 + 8.0 * order * step * points);
             forward.process_with_scratch(&mut window, &mut spectrum, &mut scratch).ok()?;
             let power = u32::try_from(*count).ok()?;
             for (total, factor) in product.iter_mut().zip(&spectrum) {
@@ -255,10 +253,9 @@ impl Mix {
             first,
             mass,
             excess,
-            // Masses are accurate to a few units of round-off each, sums to far less than 1e-9.
-            log_moment: log_moment + 1e-9 + 8.0 * U * releases,
-            round_off: error_norm * weights.sqrt(),
-            ln_beyond: ln_beyond + 1e-9 + 8.0 * U * releases,
+            log_moment: log_moment + rounding,
+            round_off: error_norm * largest_errors.exp() * weights.sqrt(),
+            ln_beyond: ln_beyond + rounding,
         })
     }
 
@@ -267,17 +264,26 @@ impl Mix {
         let widest = self
             .terms
             .iter()
-            .filter_map(|(loss, count)| match *loss {
-                Loss::Bounded { width, .. } => Some((width, width * *count as f64)),
-                Loss::Gaussian { .. } => None,
-            })
+            .filter_map(|(loss, count)| Some((loss.grain()?, loss.width()? * *count as f64)))
             .max_by(|a, b| a.1.total_cmp(&b.1));
         match widest {
-            // Atoms closer together than the step stay between lattice points: an ever finer lattice would not fit.
-            Some((width, _)) if width >= step => width / (width / step).ceil(),
+            // Atoms that are few steps apart stay between lattice points: they are split, and an ever finer lattice would not fit.
+            Some((grain, _)) if grain >= 8.0 * step => grain / (grain / step).ceil(),
             _ => step,
         }
     }
+}
+
+/// Selections of equal range as blocks; other releases as they are.
+fn together((loss, count): (Loss, u64)) -> Vec<(Loss, u64)> {
+    let blocks = match loss {
+        Loss::Bounded { width, shape: Shape::Envelope } => Together::blocks(width, count),
+        _ => None,
+    };
+    blocks.map_or_else(
+        || vec![(loss, count)],
+        |blocks| blocks.into_iter().map(|(all, number)| (Loss::Selections(all), number)).collect(),
+    )
 }
 
 impl Lattice {
@@ -308,7 +314,11 @@ impl Composed {
         let mut low = self.step * self.first as f64;
         let mut high = self.step * (self.first + self.mass.len() as i64 - 1) as f64;
         if self.ln_delta(high) > target {
-            return None;
+            // Right of the window only charges are left, and that of the round-off still falls.
+            high += 250.0 / self.order;
+            if self.ln_delta(high) > target {
+                return None;
+            }
         }
         // Delta at the window's left end already meets the target: that end is a valid answer.
         if self.ln_delta(low.max(0.0)) <= target {
@@ -322,6 +332,11 @@ impl Composed {
         // Atoms may sit a last digit off their lattice point.
         Some(high * (1.0 + 1e-12))
     }
+}
+
+/// The relative error of a transform in the 2-norm, at most.
+fn transform_error(length: usize) -> f64 {
+    20.0 * U * ((length as f64).log2() + 3.0)
 }
 
 /// `ln(e^a + e^b)`.
@@ -414,6 +429,123 @@ mod tests {
                     "{count} {w} {delta}: too large"
                 );
             }
+        }
+    }
+
+    /// An adversary that sees a Gaussian release first, then picks every selection's shift and which of two ranges comes next.
+    /// What it reaches on a lattice is a lower bound: the curve may not be below it, and is not far above.
+    #[test]
+    fn reacting_adversaries_stay_below_the_curve() {
+        const STEP: f64 = 0.01;
+        const RANGES: [i64; 2] = [40, 80];
+        const COUNT: usize = 2;
+        let reach = COUNT as i64 * (RANGES[0] + RANGES[1]);
+        let trivial = |i: i64| -(STEP * i as f64).min(0.0).exp_m1();
+        let at = |curve: &[f64], i: i64| {
+            usize::try_from(i + reach).ok().and_then(|i| curve.get(i)).copied().unwrap_or_else(|| trivial(i))
+        };
+        let one_more = |curve: &[f64], range: i64| -> Vec<f64> {
+            let best = |e: i64| {
+                let chord = |t: i64| {
+                    let top = (STEP * (t - range) as f64).exp_m1() / (-STEP * range as f64).exp_m1();
+                    top * at(curve, e - t) + (1.0 - top) * at(curve, e - t + range)
+                };
+                (0..=range).map(chord).fold(0.0, f64::max)
+            };
+            (-reach..=reach).map(best).collect()
+        };
+        let mut best: Vec<Vec<Vec<f64>>> = Vec::new();
+        for a in 0..=COUNT {
+            best.push(Vec::new());
+            for b in 0..=COUNT {
+                let mut curve: Vec<f64> = (-reach..=reach).map(trivial).collect();
+                let before = [(a > 0).then(|| (&best[a - 1][b], 0)), (b > 0).then(|| (&best[a][b - 1], 1))];
+                for (earlier, which) in before.into_iter().flatten() {
+                    let new = one_more(earlier, RANGES[which]);
+                    curve.iter_mut().zip(new).for_each(|(c, n)| *c = c.max(n));
+                }
+                best[a].push(curve);
+            }
+        }
+        let last = &best[COUNT][COUNT];
+        for mu in [0.05_f64, 0.4, 1.5] {
+            let above = |l: f64| 0.5 * libm::erfc((l / mu - 0.5 * mu) / std::f64::consts::SQRT_2);
+            let selection = |range: i64| {
+                event(Noise::Selection { sensitivity: STEP * range as f64, scale: 2.0 }, COUNT as u64)
+            };
+            let gaussian = event(Noise::Gaussian { sensitivity: mu, sigma: 1.0 }, 1);
+            let mix = Mix::of(&[selection(RANGES[0]), gaussian, selection(RANGES[1])]).unwrap();
+            for e in [0.1, 0.5, 1.0, 1.6] {
+                // A Gaussian loss between two lattice points leaves at least what is left at the lower one.
+                let low = -reach - (12.0 * mu / STEP).ceil() as i64;
+                let reached: f64 = (low..=reach)
+                    .map(|i| {
+                        let loss = e - STEP * i as f64;
+                        (above(loss) - above(loss + STEP)).max(0.0) * at(last, i)
+                    })
+                    .sum();
+                let ours = mix.ln_delta(e).unwrap().exp();
+                assert!(ours >= reached, "{mu} {e}: {ours} < {reached}");
+                // Two ranges are charged apart.
+                assert!(ours <= 1.35 * reached, "{mu} {e}: {ours} > {reached}");
+            }
+        }
+    }
+
+    /// The transforms of unit impulses are roots of unity, known to the last digit: they show the twiddle factors' errors. The
+    /// real ones stay well below the bound, and are not so far below it that the bound says nothing.
+    #[test]
+    fn transforms_err_by_less_than_is_charged() {
+        let mut planner = RealFftPlanner::<f64>::new();
+        for length in [1_usize << 14, 1 << 15, 1 << 16, 1 << 18] {
+            let (forward, inverse) = (planner.plan_fft_forward(length), planner.plan_fft_inverse(length));
+            for place in [1, 3, length / 2 - 1, length - 1, length / 3, 5 * length / 7] {
+                let mut signal = vec![0.0; length];
+                signal[place] = 1.0;
+                let mut spectrum = forward.make_output_vec();
+                forward.process(&mut signal, &mut spectrum).unwrap();
+                let square: f64 = spectrum
+                    .iter()
+                    .enumerate()
+                    .map(|(k, z)| {
+                        let (cos, sin) = root(place * k, length);
+                        (z.re - cos).powi(2) + (z.im + sin).powi(2)
+                    })
+                    .sum();
+                // Both halves of the spectrum err alike.
+                let error = (2.0 * square / length as f64).sqrt();
+                let allowed = transform_error(length);
+                assert!(error <= allowed && error > 1e-3 * allowed, "{length} {place}: {error} {allowed}");
+                let mut exact: Vec<_> = (0..=length / 2)
+                    .map(|k| {
+                        let (cos, sin) = root(place * k, length);
+                        realfft::num_complex::Complex::new(cos, -sin)
+                    })
+                    .collect();
+                (exact[0].im, exact[length / 2].im) = (0.0, 0.0);
+                let mut back = vec![0.0; length];
+                inverse.process(&mut exact, &mut back).unwrap();
+                back[place] -= length as f64;
+                let error = back.iter().map(|x| x * x).sum::<f64>().sqrt() / length as f64;
+                assert!(error <= allowed, "{length} {place}: {error} {allowed}");
+            }
+        }
+    }
+
+    /// `e^{2 pi i k / n}` from an angle of at most an eighth of a turn.
+    fn root(k: usize, n: usize) -> (f64, f64) {
+        let (eighth, rest) = (8 * (k % n) / n, 8 * (k % n) % n);
+        let turned = if eighth % 2 == 0 { rest } else { n - rest };
+        let (sin, cos) = (std::f64::consts::FRAC_PI_4 * (turned as f64 / n as f64)).sin_cos();
+        match eighth {
+            0 => (cos, sin),
+            1 => (sin, cos),
+            2 => (-sin, cos),
+            3 => (-cos, sin),
+            4 => (-cos, -sin),
+            5 => (-sin, -cos),
+            6 => (sin, -cos),
+            _ => (cos, -sin),
         }
     }
 

@@ -4,7 +4,8 @@
 //! A plan lists every release with its share of the budget (shares are of `rho`: a Gaussian of share f has
 //! `mu^2 = f mu_total^2`, a selection the bounded range that gives the same rho). The accountant calibrates one noise
 //! multiplier for the whole plan and computes the guarantee, before any data is seen. While the estimator runs, a release
-//! that was not planned is refused, and so is one whose noise is less than planned.
+//! that was not planned is refused, and so is one whose noise is less than planned. Sensitivities may depend on earlier releases, noise per unit
+//! of sensitivity may not: that is what composition rests on (`docs/proofs/composition.md`).
 //!
 //! A release whose noise an estimator has to find by itself (objective perturbation, a random projection) is planned as a
 //! *fixed* event of known (epsilon, delta); the others' noise is calibrated to what it leaves.
@@ -22,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::mechanisms::{Candidates, GaussianVector, LaplacePeeling, LaplaceVector, PrivateQuantile};
 use crate::noise::{Race, RandomSource};
 use crate::privacy::{Adjacency, Budget, Certificate, Event, Noise};
+use std::collections::BTreeSet;
 
 /// The privacy asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -315,6 +317,22 @@ impl Purse<'_> {
         #[cfg(test)]
         let release = self.tape.quantile(release);
         Ok(release.value)
+    }
+
+    /// `count` of the numbers below `of`, ascending, every set as likely as any other: coins that are not released.
+    pub(crate) fn sample(&mut self, of: usize, count: usize) -> Vec<usize> {
+        // Floyd's algorithm: after each step the set is a uniform one of the numbers up to `last`.
+        let mut chosen = BTreeSet::new();
+        for last in of.saturating_sub(count)..of {
+            let place = self.rng.below(last as u64 + 1) as usize;
+            if !chosen.insert(place) {
+                chosen.insert(last);
+            }
+        }
+        let chosen: Vec<usize> = chosen.into_iter().collect();
+        #[cfg(test)]
+        let chosen = self.tape.coins(chosen);
+        chosen
     }
 
     /// Which `count` of the scores are the largest, ascending, by one-shot Gumbel noise; one unit moves each score by at most

@@ -3,14 +3,15 @@
 //! # Algorithm (Sheffet 2017)
 //! 1. Clamp entries and responses; scale the response to the length that a row of features may have. The rows of A, features and
 //!    response together, then have length at most B.
-//! 2. The smallest eigenvalue of `A^T A`, with Gaussian noise, lowered until it is a lower bound with probability `1 - d`.
+//! 2. The smallest eigenvalue of `A^T A` (`least_eigenvalue`), with Gaussian noise, lowered until it is a lower bound with probability `1 - d`.
 //! 3. The projection to r rows is private if all eigenvalues reach `w^2 = B^2 / h` ([`super::projection`]). Where the bound of
 //!    step 2 does not, as much ridge as is missing is appended to A, and a little always.
 //! 4. Release `R A` (the appended rows are Gaussian noise on it), and solve least squares on the r projected rows.
 //!
 //! # Guarantee
 //! Replacement of one row, (epsilon, delta), for every data set. Step 2 has sensitivity `B^2`: taking a row away lowers, and
-//! adding one raises, the smallest eigenvalue by at most that. Step 4 is (e, d') private wherever the bound of step 2 holds.
+//! adding one raises, the smallest eigenvalue by at most that. The computed one errs by a proven amount (`docs/proofs/eigenvalue.md`), by
+//! which the sensitivity is enlarged twice. Step 4 is (e, d') private wherever the bound of step 2 holds.
 //!
 //! # Why private
 //! [`super::projection`] for the projection; its argument needs the eigenvalue bound on the first data set of the pair only, so
@@ -30,6 +31,7 @@
 //! # References
 //! Sheffet, *Differentially private ordinary least squares*, ICML 2017.
 
+use super::least_eigenvalue;
 use super::projection::largest_ratio;
 use crate::central::Fit;
 use crate::central::prepared::{Prepared, require_shape};
@@ -39,7 +41,7 @@ use crate::central::screening::require_entry;
 use crate::data::boxed::Boxed;
 use crate::data::{Dataset, Design};
 use crate::error::{Error, Result};
-use crate::kernels::{fused_pass_multi, gram_error, summation_error, weighted_gram};
+use crate::kernels::{fused_pass_multi, summation_error};
 use crate::noise::{GaussianNoise, Grid, RandomSource};
 use crate::privacy::{Adjacency, Event, Noise};
 use nalgebra::{DMatrix, DVector};
@@ -154,9 +156,9 @@ impl Prepared<JohnsonLindenstrauss> {
         let joint = joined(&table, model.entry, factor, model.response.reach())?;
 
         // Step 2
-        let error = eigenvalue_error(self.units, d + 1) * length * length;
-        let sensitivity = length * length + 2.0 * error;
-        let mut least = vec![smallest_eigenvalue(&joint)];
+        let error = least_eigenvalue::error(self.units, d + 1) * length * length;
+        let sensitivity = (length * length + 2.0 * error) * (1.0 + 1e-12);
+        let mut least = vec![least_eigenvalue::least(&joint, length)];
         purse.vector(EIGENVALUE, &mut least, sensitivity)?;
         let noise = purse.noise_per_sensitivity(EIGENVALUE) * sensitivity;
         let failure = FAILURES.1 * self.failure_delta();
@@ -178,8 +180,7 @@ impl Prepared<JohnsonLindenstrauss> {
             .close(Adjacency::ReplaceRow)
             .enforcing(format!("features are clamped to [-{0}, {0}]", model.entry))
             .enforcing("the response is clamped to its declared range")
-            .enforcing("the projected matrix has its eigenvalues lifted by a ridge to what privacy needs")
-            .provided("the eigenvalue routine errs by at most 64 d u times the norm of its matrix");
+            .enforcing("the projected matrix has its eigenvalues lifted by a ridge to what privacy needs");
         Ok(Fit { coefficients, intervals: None, covariance: None, certificate })
     }
 
@@ -208,22 +209,6 @@ fn joined(table: &Boxed, entry: f64, factor: f64, reach: f64) -> Result<Design> 
         entries.push(if counts { cut(factor * table.response[row], response_unit) } else { 0.0 });
     }
     Design::from_f64(n, d + 1, entries)
-}
-
-/// The smallest eigenvalue of `A^T A`; zero where there are fewer rows than columns.
-fn smallest_eigenvalue(joint: &Design) -> f64 {
-    let d = joint.columns();
-    if joint.rows() < d {
-        return 0.0;
-    }
-    DMatrix::from_row_slice(d, d, &weighted_gram(joint, |_| 1.0)).symmetric_eigenvalues().min().max(0.0)
-}
-
-/// A bound on the error of [`smallest_eigenvalue`], in units of the squared length of a row: that of the sums, and the
-/// backward error of the symmetric eigenvalue algorithm, taken as `64 d u` times the norm (Higham 2002 gives a modest multiple of
-/// `d u`; the constant is assumed, not proven).
-fn eigenvalue_error(rows: usize, columns: usize) -> f64 {
-    rows as f64 * (gram_error(rows) * columns as f64 + 32.0 * columns as f64 * f64::EPSILON)
 }
 
 /// `R A` with Gaussian noise of deviation `ridge` on every entry, row after row.
@@ -332,10 +317,10 @@ mod tests {
                     for row in 0..joint.rows() {
                         assert!(joint.row(row).map(|x| x * x).sum::<f64>().sqrt() <= length);
                     }
-                    smallest_eigenvalue(&joint)
+                    least_eigenvalue::least(&joint, length)
                 };
                 let moved = (least(&left) - least(&right)).abs();
-                let claim = length * length * (1.0 + 2.0 * eigenvalue_error(left.units(), columns + 1));
+                let claim = length * length * (1.0 + 2.0 * least_eigenvalue::error(left.units(), columns + 1));
                 assert!(moved <= claim, "{moved} > {claim}");
                 nearest = nearest.max(moved / claim);
             }

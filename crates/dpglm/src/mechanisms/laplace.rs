@@ -7,7 +7,7 @@
 //! One Laplace event (pure epsilon = sensitivity / scale) with the declared l1 sensitivity enlarged by the rounding.
 //!
 //! # Why private
-//! `docs/proofs/noise.md`, section 1.
+//! `docs/proofs/noise.md`, section 1, for the program; `docs/proofs/laplace.md` for why a vector costs what one number does.
 
 use super::{Release, require_length};
 use crate::accounting::calibrate;

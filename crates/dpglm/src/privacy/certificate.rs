@@ -153,14 +153,19 @@ impl Certificate {
         }
     }
 
-    /// The same after releases of pure `epsilon`, on whose results the later noise depended: the costs are added, since no joint
-    /// account covers a plan that was chosen on the way.
-    pub(crate) fn after_pure(mut self, mut events: Vec<Event>, epsilon: f64) -> Self {
-        events.append(&mut self.events);
-        self.events = events;
-        self.guarantee =
-            self.guarantee.map(|g| Guarantee { epsilon: g.epsilon + epsilon, method: Method::Basic, ..g });
-        self.curve.iter_mut().for_each(|point| point.0 += epsilon);
+    /// The same after `earlier` releases, on whose results the later noise depended, under a promise that was made before any of
+    /// them: no joint account covers a plan that was chosen on the way, and a claim that followed the choice would be none.
+    pub(crate) fn after(
+        mut self,
+        mut earlier: Vec<Event>,
+        guarantee: Guarantee,
+        curve: Vec<(f64, f64)>,
+    ) -> Self {
+        earlier.append(&mut self.events);
+        self.events = earlier;
+        if self.guarantee.is_some() {
+            (self.guarantee, self.curve) = (Some(guarantee), curve);
+        }
         self
     }
 

@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use crate::central::attacks::sparse_linear;
     use crate::families::Family;
-    use crate::privacy::Budget;
+    use crate::privacy::{Budget, Certificate};
 
     fn glm() -> Glm {
         Glm::new(Family::Gaussian, (-6.0, 6.0)).unwrap()
@@ -171,6 +171,28 @@ mod tests {
         let certificate = &found.fit.certificate;
         assert!(certificate.verify().is_ok() && certificate.guarantee().unwrap().epsilon <= 2.0);
         assert_eq!(certificate.parts().len(), 2);
+    }
+
+    /// What is claimed was fixed before the data was seen: the choice changes nothing in it.
+    #[test]
+    fn the_claim_is_the_same_whatever_is_chosen() {
+        let privacy = Privacy::Budget(Budget::new(2.0, 1e-6).unwrap());
+        let (data, _) = sparse_linear(4_000, 4, 5);
+        let claims = [vec![0.0, 1_000.0], vec![1_000.0, 0.0]].map(|candidates| {
+            let prepared = TunedRidge::new(glm(), candidates).unwrap().prepare(4, 4_000, privacy).unwrap();
+            let (common, parts) = (prepared.all_events().unwrap(), prepared.parts().unwrap());
+            let os = RandomSource::from_os().unwrap();
+            let planned =
+                Certificate::certified_in_parts(Adjacency::ReplaceRow, common, parts, 1e-6, &os).unwrap();
+            let found = prepared.fit(&data, &mut RandomSource::from_os().unwrap()).unwrap();
+            assert_eq!(found.ridge, 0.0);
+            let certificate = found.fit.certificate;
+            assert_eq!(certificate.guarantee(), planned.guarantee());
+            assert_eq!(certificate.curve(), planned.curve());
+            (certificate.guarantee(), certificate.curve().to_vec())
+        });
+        // The penalty that was chosen is the first of two, then the second.
+        assert_eq!(claims[0], claims[1]);
     }
 
     #[test]

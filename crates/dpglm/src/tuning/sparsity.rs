@@ -193,7 +193,7 @@ mod tests {
     use super::*;
     use crate::central::attacks::{sparse_linear, sparse_logistic};
     use crate::families::Family;
-    use crate::privacy::Budget;
+    use crate::privacy::{Budget, Certificate};
 
     fn budget() -> Privacy {
         Privacy::Budget(Budget::new(1.0, 1e-6).unwrap())
@@ -227,6 +227,31 @@ mod tests {
             assert!(fitted.events.iter().any(|e| e.release() == "gradients"));
             assert_eq!(chosen.events.iter().map(Event::release).collect::<Vec<_>>(), [LENGTH]);
         }
+    }
+
+    /// What is claimed was fixed before the data was seen: the number that is found changes nothing in it.
+    #[test]
+    fn the_claim_is_the_same_whatever_is_chosen() {
+        let glm = Glm::new(Family::Gaussian, (-6.0, 6.0)).unwrap();
+        let prepared = TunedSparsity::new(glm, 8).unwrap().prepare(8, 5_000, budget()).unwrap();
+        let (common, parts) = (prepared.all_events().unwrap(), prepared.parts().unwrap());
+        let os = RandomSource::from_os().unwrap();
+        let planned =
+            Certificate::certified_in_parts(Adjacency::ReplaceRow, common, parts, 1e-6, &os).unwrap();
+        let found = [0.0, 1.0].map(|rest| {
+            let (data, _) = sparse_linear(5_000, 8, 9);
+            // One column alone, then all of them.
+            let response = (0..5_000).map(|row| {
+                let entry = |j: usize| data.design().entry(row, j);
+                2.0 * entry(0) + rest * (1..8).map(entry).sum::<f64>()
+            });
+            let data = Dataset::new(data.design().clone(), response.collect()).unwrap();
+            let fit = prepared.fit(&data, &mut RandomSource::from_os().unwrap()).unwrap();
+            assert_eq!(fit.fit.certificate.guarantee(), planned.guarantee());
+            assert_eq!(fit.fit.certificate.curve(), planned.curve());
+            fit.support.len()
+        });
+        assert!(found[0] < found[1], "{found:?}");
     }
 
     /// Few columns are all fitted, and the number is still chosen.

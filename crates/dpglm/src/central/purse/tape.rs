@@ -85,6 +85,11 @@ impl Tape {
         }
     }
 
+    /// Both runs share coins that do not depend on the rows.
+    pub(super) fn coins(&mut self, drawn: Vec<usize>) -> Vec<usize> {
+        self.top("coins", &[], 1.0, drawn)
+    }
+
     pub(super) fn quantile(&mut self, release: Release<f64>) -> Release<f64> {
         match self.mode {
             Mode::Off => release,
