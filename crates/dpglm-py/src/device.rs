@@ -34,7 +34,7 @@ fn answer(
 ) -> PyResult<String> {
     let wrong = |error: dpglm_collect::Error| PyValueError::new_err(error.to_string());
     let service = Service::new(service).map_err(wrong)?;
-    let key = PublicKey::parse(key).map_err(wrong)?;
+    let key = PublicKey::parse(key).map_err(|error| wrong(error.into()))?;
     let token = Token::parse(token).ok_or_else(|| {
         PyValueError::new_err("the token is not one that a curator issued: check it for slips")
     })?;

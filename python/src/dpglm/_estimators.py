@@ -242,7 +242,7 @@ class PrivateLinearRegression(_Model):
     >>> bool(abs(model.coef_[0] - 2) < 0.5)
     True
     >>> model.certificate_
-    <Certificate: certified, epsilon=1, delta=1e-06>
+    <Certificate: certified, epsilon=1, delta=1e-6>
 """
         + SHARED.format(target="target_bounds : pair\n        Public bounds of the target. Values outside are clamped.")
     )

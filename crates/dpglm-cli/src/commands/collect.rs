@@ -75,6 +75,12 @@ impl From<dpglm_collect::Error> for Failure {
     }
 }
 
+impl From<dpglm_sign::Error> for Failure {
+    fn from(error: dpglm_sign::Error) -> Self {
+        Failure::Usage(error.to_string())
+    }
+}
+
 /// Reads a file that holds one secret or document.
 fn read(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| {
