@@ -106,14 +106,14 @@ def nafld_death(data):
 @task("logistic")
 def covid_positive(data):
     """Tests at a children's hospital, spring 2020: positive."""
-    frame = r_table(data, "medicaldata_covid_testing")
+    frame = r_table(data, "medicaldata_covid_testing").fillna(dict(payor_group="missing", patient_class="missing"))
     levels = dict(
         gender="female male",
         demo_group=["patient", "misc adult", "client", "other adult", "unidentified"],
         drive_thru_ind="0 1",
         orderset="0 1",
-        payor_group=["commercial", "government", "unassigned", "self pay", "medical assistance", "other", "charity care", "nan"],
-        patient_class=["inpatient", "emergency", "not applicable", "outpatient", "recurring outpatient", "observation", "day surgery", "nan"],
+        payor_group=["commercial", "government", "unassigned", "self pay", "medical assistance", "other", "charity care", "missing"],
+        patient_class=["inpatient", "emergency", "not applicable", "outpatient", "recurring outpatient", "observation", "day surgery", "missing"],
     )
     made = columns(frame, dict(age=(0, 100), pan_day=(0, 120), col_rec_tat=(0, 72), rec_ver_tat=(0, 240)), levels)
     return binary(made, frame.result == "positive")

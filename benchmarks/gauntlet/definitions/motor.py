@@ -59,7 +59,7 @@ def norwegian_claims(data):
 def _crash_columns(frame):
     numbers = dict(ageOFocc=(16, 100), yearacc=(1997, 2002), yearVeh=(1950, 2003))
     levels = dict(
-        dvcat="10-24 1-9km/h 25-39 40-54 55+",
+        dvcat=["10-24", "1-9km/h", "25-39", "40-54", "55+"],
         airbag="none airbag",
         seatbelt="none belted",
         frontal="0 1",
