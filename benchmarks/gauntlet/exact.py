@@ -60,10 +60,13 @@ def fit(family, X, y, exposure=None, classes=2, inference=False):
     whole = np.kron(np.eye(blocks), back)
     spread = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", whole, covariance, whole, optimize=True), 0))
 
-    moved = np.abs((theta - looser) @ back.T) * np.r_[1, np.ptp(X, axis=0)]
+    moved = theta - looser
+    settled = np.abs(moved[:, 1:]) / scale * np.ptp(X, axis=0) < 1
+    # The intercept at zero moves with the slopes that do not settle, however far zero is.
+    intercept = np.abs(moved[:, 0] + (moved[:, 1:] * back[0, 1:] * ~settled).sum(1)) < 1
     values, vectors = np.linalg.eigh(D.T @ D / n)
-    null = vectors[:, values < 1e-9]
-    exists = (moved < 1) & (np.abs(back @ null).max(1, initial=0) < 1e-4 / np.r_[1, scale])
+    null = np.abs(back @ vectors[:, values < 1e-9]).max(1, initial=0)
+    exists = np.c_[intercept, settled] & (null * np.r_[1, scale] < 1e-4)
     return Exact((theta @ back.T).ravel(), spread, exists.ravel())
 
 

@@ -61,6 +61,13 @@ class Subject:
             except ValueError as error:
                 return str(error)
 
+    def fit_arrays(self, X, y, epsilon, delta, seed, intervals=None):
+        """A logistic model of columns within [-1, 1], straight from arrays."""
+        model = self._dpglm.PrivateLogisticRegression(
+            epsilon=epsilon, delta=delta, feature_bounds=(-1, 1), classes=[0, 1], insecure_seed=seed, intervals=intervals
+        )
+        return model.fit(X, y)
+
     @staticmethod
     def predict(model, frame):
         """Means; for classes one column of probabilities each."""
