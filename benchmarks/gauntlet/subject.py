@@ -55,7 +55,7 @@ class Subject:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                schema = self._dpglm.Schema(_toml(schema))
+                schema = self._dpglm.Schema(toml(schema))
                 wishes |= dict(family=family, epsilon=epsilon, delta=delta, insecure_seed=seed, intervals=intervals)
                 return self._dpglm.fit_table(frame, schema, **wishes)
             except ValueError as error:
@@ -128,7 +128,7 @@ def _levels(count):
     return {"kind": "binary" if count == 2 else "category", "levels": list(range(count))}
 
 
-def _toml(schema):
+def toml(schema):
     """The schema as the file that a user writes."""
     lines = [f"{key} = {json.dumps(value)}" for key, value in schema.items() if key != "columns"]
     lines.append("[columns]")
