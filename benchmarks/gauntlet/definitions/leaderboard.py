@@ -6,14 +6,18 @@ import pandas as pd
 from .declare import binary, category, columns, number, read, task, text
 
 ADULT = "age workclass fnlwgt education educ marital occ rel race sex gain loss hours country income".split()
-OCCUPATIONS = "Tech-support Craft-repair {}Sales Exec-managerial Prof-specialty Handlers-cleaners Machine-op-inspct {}Farming-fishing Transport-moving Priv-house-serv Protective-serv Armed-Forces"
+# The two gaps are for the level that is the reference elsewhere.
+OCCUPATIONS = (
+    "Tech-support Craft-repair {}Sales Exec-managerial Prof-specialty Handlers-cleaners Machine-op-inspct {}Farming-fishing "
+    "Transport-moving Priv-house-serv Protective-serv Armed-Forces"
+)
 MARITAL = "Married-civ-spouse Divorced Never-married Separated Widowed Married-spouse-absent Married-AF-spouse"
 RACES = "White Asian-Pac-Islander Amer-Indian-Eskimo Other Black"
 
 
 def _adult(data):
-    parts = [text(data, f"adult/adult.{part}", header=None, names=ADULT, skipinitialspace=True, skiprows=skip) for part, skip in (("data", 0), ("test", 1))]
-    frame = pd.concat(parts)
+    options = dict(header=None, names=ADULT, skipinitialspace=True)
+    frame = pd.concat([text(data, "adult/adult.data", **options), text(data, "adult/adult.test", skiprows=1, **options)])
     return frame[frame.income.str.len() > 0].reset_index(drop=True)
 
 
