@@ -98,15 +98,24 @@ impl Subject {
     /// The privacy curve that the method claims for tables of this many rows; `None` if it says no more than the claim.
     pub fn curve(&self, stage: &Stage, rows: usize, privacy: Privacy) -> Result<Option<Claim>, Failure> {
         let columns = stage.base.columns();
+        // What is claimed of honest noise, whichever noise the audited runs have.
+        let honest = RandomSource::from_os()?;
         let certificate = match self {
             Self::External { .. } | Self::Mean { method: MeanToAudit::Reference, .. } => return Ok(None),
             Self::Model(model) => {
                 let ready = model.prepare(columns, rows, privacy)?;
                 let (events, parts) = (ready.events()?, ready.parts()?);
-                planned::certificate(events, parts, Adjacency::ReplaceRow, model.assumption(), privacy)?
+                planned::certificate(
+                    events,
+                    parts,
+                    Adjacency::ReplaceRow,
+                    model.assumption(),
+                    privacy,
+                    &honest,
+                )?
             }
             Self::Mean { method, sparsity } => {
-                means(*method, *sparsity)?.estimator(&stage.columns)?.planned(columns, rows, privacy)?
+                means(*method, *sparsity)?.estimator(&stage.columns)?.planned(columns, rows, privacy, &honest)?
             }
         };
         let mut points = certificate.curve().to_vec();
