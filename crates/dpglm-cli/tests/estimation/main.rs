@@ -6,10 +6,12 @@ mod audit;
 mod estimates;
 mod interrupted;
 mod outputs;
+mod parquet_files;
 mod planning;
 mod sparse;
 mod support;
 mod tuning;
+mod units;
 mod wrong_input;
 
 /// Help and messages, word for word.

@@ -2,6 +2,7 @@
 
 use super::failure::Failure;
 use dpglm::central::Privacy;
+use dpglm::noise::RandomSource;
 use dpglm::privacy::{Adjacency, Certificate, Event, Part};
 use serde::Serialize;
 
@@ -19,18 +20,20 @@ impl<'a> PlanDocument<'a> {
     }
 }
 
-/// The certificate that the planned events would carry, with sensitivities in units of their own; it may rest on an
-/// assumption.
+/// The certificate that the planned events would carry, with sensitivities in units of their own and noise from this source; it may
+/// rest on an assumption.
 pub fn certificate(
     events: Vec<Event>,
     parts: Vec<Part>,
     adjacency: Adjacency,
     assumption: Option<&str>,
     privacy: Privacy,
+    rng: &RandomSource,
 ) -> Result<Certificate, Failure> {
     Ok(match privacy {
         Privacy::Budget(budget) if !events.is_empty() => {
-            let certificate = Certificate::certified_in_parts(adjacency, events, parts, budget.delta())?;
+            let certificate =
+                Certificate::certified_in_parts(adjacency, events, parts, budget.delta())?.drawn_from(rng);
             match assumption {
                 Some(assumption) => certificate.assuming(assumption),
                 None => certificate,

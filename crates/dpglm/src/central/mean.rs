@@ -25,8 +25,8 @@
 use super::interval::{Interval, intervals, require_level};
 use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy, Purse};
-use crate::data::clipping::clip_l2;
 use crate::data::MeanTable;
+use crate::data::clipping::clip_l2;
 use crate::data::design::Design;
 use crate::error::{Error, Result};
 use crate::mechanisms::Candidates;

@@ -127,9 +127,7 @@ enum Rows {
 impl Rows {
     fn like(design: &Design, units: usize) -> Self {
         match design.storage() {
-            Storage::Csr(_) => {
-                Self::Sparse { offsets: vec![0], indices: Vec::new(), values: Vec::new() }
-            }
+            Storage::Csr(_) => Self::Sparse { offsets: vec![0], indices: Vec::new(), values: Vec::new() },
             _ => Self::Dense(Vec::with_capacity(units * design.columns())),
         }
     }

@@ -127,8 +127,14 @@ impl Subject {
                     MeanToAudit::KarwaVadhan => MeanMethod::KarwaVadhan,
                     _ => MeanMethod::Localise,
                 };
-                let means =
-                    Means { method, level: None, sparsity: *sparsity, largest: None, deviations: None };
+                let means = Means {
+                    method,
+                    level: None,
+                    sparsity: *sparsity,
+                    largest: None,
+                    deviations: None,
+                    unit: None,
+                };
                 means.validate()?;
                 let ready = means.estimator(&stage.columns)?.prepare(columns, rows, privacy)?;
                 Box::new(move |table: &Table, rng: &mut RandomSource| {
