@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::flags;
+use crate::model::Method;
 use crate::progress::tell;
 use clap::Args;
 use dpglm::central::Privacy;
@@ -29,14 +30,21 @@ impl Granted {
         Ok(granted::privacy(self.epsilon, self.delta)?)
     }
 
+    /// The privacy that is claimed of a method; a delta goes with an infinite epsilon too.
+    pub fn claimed(&self) -> Result<Privacy, Failure> {
+        Ok(granted::claimed(self.epsilon, self.delta)?)
+    }
+
+    /// No privacy, for a method without noise; a budget or a seed is refused.
+    pub fn none(&self, method: Method) -> Result<Privacy, Failure> {
+        let private = Method::default_for((method == Method::Iht).then_some(1));
+        let given = (self.epsilon, self.delta, self.insecure_seed);
+        Ok(granted::none(&method.name(), &private.name(), given)?)
+    }
+
     /// The delta, if one was given.
     pub fn delta(&self) -> Option<f64> {
         self.delta
-    }
-
-    /// Whether a budget was given at all.
-    pub fn is_given(&self) -> bool {
-        self.epsilon.is_some() || self.delta.is_some()
     }
 
     /// Where the noise comes from.

@@ -1,7 +1,6 @@
 //! Why a command ended without a result, and with which exit code.
 
 use std::fmt;
-use std::process::ExitCode;
 
 /// A command that ended without a result.
 #[derive(Debug)]
@@ -13,10 +12,10 @@ pub enum Failure {
 }
 
 impl Failure {
-    pub fn exit_code(&self) -> ExitCode {
+    pub fn exit_code(&self) -> u8 {
         match self {
-            Failure::Usage(_) => ExitCode::from(2),
-            Failure::Failed(_) => ExitCode::from(1),
+            Failure::Usage(_) => 2,
+            Failure::Failed(_) => 1,
         }
     }
 }

@@ -4,6 +4,8 @@ mod artefact;
 mod budget;
 mod commands;
 mod events;
+#[cfg(test)]
+mod every_flag;
 mod failure;
 mod flags;
 mod planned;
@@ -75,8 +77,19 @@ enum Format {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let result = match cli.command {
+    match run(Cli::parse()).and_then(|output| print(&output)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            // If even the error stream is closed, the exit code still tells.
+            let _ = writeln!(std::io::stderr(), "error: {failure}");
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+/// Runs a command and gives what it prints.
+fn run(cli: Cli) -> Result<String, Failure> {
+    match cli.command {
         Command::Fit(arguments) => commands::fit::run(&arguments, cli.format),
         Command::Mean(arguments) => commands::mean::run(&arguments, cli.format),
         Command::Plan(arguments) => commands::plan::run(&arguments, cli.format),
@@ -85,21 +98,13 @@ fn main() -> ExitCode {
         Command::Keygen(arguments) => commands::keygen::run(&arguments, cli.format),
         Command::Audit(arguments) => commands::audit::run(&arguments, cli.format),
         Command::Methods(arguments) => commands::methods::run(&arguments, cli.format),
-        Command::Schema(arguments) => commands::schema::run(&arguments),
+        Command::Schema(arguments) => commands::schema::run(&arguments, cli.format),
         Command::Account(arguments) => commands::account::run(&arguments, cli.format),
         Command::Calibrate(arguments) => commands::calibrate::run(&arguments, cli.format),
         #[cfg(feature = "collect")]
         Command::Collect(arguments) => commands::collect::run(&arguments, cli.format),
         #[cfg(not(feature = "collect"))]
         Command::Collect(arguments) => commands::without_collect::run(&arguments),
-    };
-    match result.and_then(|output| print(&output)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            // If even the error stream is closed, the exit code still tells.
-            let _ = writeln!(std::io::stderr(), "error: {failure}");
-            failure.exit_code()
-        }
     }
 }
 

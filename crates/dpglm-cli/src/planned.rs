@@ -1,11 +1,24 @@
 //! What a dry run prints: the planned releases and what they would cost.
 
 use crate::failure::Failure;
+use crate::table::Columns;
 use crate::{Format, render};
 use dpglm::privacy::Certificate;
 use dpglm_io::assembly::planned::PlanDocument;
+use std::path::Path;
 
 pub use dpglm_io::assembly::planned::certificate;
+
+/// Refuses flags that a plan cannot follow: it reads no cell and writes nothing.
+pub fn refuse_misplaced(columns: &Columns, output: Option<&Path>) -> Result<(), Failure> {
+    let flags = columns.about_cells().into_iter().chain([("--output", output.is_some())]);
+    match flags.into_iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((flag, _)) => Err(Failure::Usage(format!(
+            "{flag} has no place in a dry run, which reads no cell and writes nothing: leave out {flag} or --dry-run"
+        ))),
+    }
+}
 
 /// The planned events, with sensitivities in units of their own, and the promise they would carry.
 pub fn show(certificate: &Certificate, format: Format) -> Result<String, Failure> {

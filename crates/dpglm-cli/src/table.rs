@@ -3,7 +3,10 @@
 use crate::failure::Failure;
 use crate::progress::tell;
 use clap::{Args, ValueEnum};
-use dpglm_io::{Bounds, Encoded, Precision, ReadOptions, Response, Schema, Wide, read_table, read_wide};
+use dpglm_io::{
+    Bounds, Encoded, Format, Precision, ReadOptions, Response, Schema, Wide, read_table, read_wide,
+    wide_of_file,
+};
 use std::path::{Path, PathBuf};
 
 pub use dpglm_io::assembly::Known;
@@ -18,6 +21,13 @@ pub struct Columns {
     #[arg(long, value_name = "LOW,HIGH", value_parser = bounds, allow_hyphen_values = true)]
     #[arg(conflicts_with = "schema", help_heading = "Data")]
     pub feature_bounds: Option<(f64, f64)>,
+    /// The first line of text files holds the columns' names, which are published. Text without a schema needs this or
+    /// --no-header: a first line may be somebody's row, so its cells do not decide
+    #[arg(long, conflicts_with = "no_header", help_heading = "Data")]
+    pub header: bool,
+    /// Text files have no line of names: the columns are called x0, x1, ...
+    #[arg(long, help_heading = "Data")]
+    pub no_header: bool,
     /// Stop at the first cell that is missing, out of bounds or of an undeclared level, instead of mapping it by the public
     /// rule. Whether it stops depends on private cells: for the data's curator only
     #[arg(long, help_heading = "Data")]
@@ -27,7 +37,7 @@ pub struct Columns {
     pub precision: Option<Storage>,
     /// The number of columns of a LIBSVM file or of lists in a Parquet file, which do not say it, or of a dry run without a
     /// file. Entries beyond it are left out
-    #[arg(long, value_name = "D", help_heading = "Data")]
+    #[arg(long, value_name = "D", conflicts_with = "schema", help_heading = "Data")]
     pub columns: Option<usize>,
     /// The two list columns that hold the sparse rows of a Parquet file: the columns that are not zero, from 0 and ascending,
     /// and their values [default: indices,values]
@@ -50,17 +60,26 @@ pub enum Storage {
 }
 
 impl Columns {
-    /// The schema or the bounds, checked before any table is opened.
-    pub fn known(&self) -> Result<Known, Failure> {
+    /// The schema or the bounds, checked before any table is opened. `files` are all tables of the command.
+    pub fn known(&self, files: &[Option<&PathBuf>]) -> Result<Known, Failure> {
         match (&self.schema, self.feature_bounds) {
-            (Some(path), _) => Ok(Known::Schema(Schema::load(path)?)),
+            (Some(path), _) => {
+                if let Some((flag, _)) = self.declared_header() {
+                    return Err(Failure::Usage(format!(
+                        "{flag} goes with --feature-bounds: write header = true in the schema, or names = [...] for a file \
+                         without a header line"
+                    )));
+                }
+                Ok(Known::Schema(Schema::load(path)?))
+            }
             (None, Some((low, high))) => {
                 Bounds::new("--feature-bounds", low, high)?;
-                let mut wide = Wide { features: self.columns, ..Wide::new(low, high) };
-                if let Some(Lists(names)) = &self.sparse_columns {
-                    wide.lists.clone_from(names);
-                }
-                Ok(Known::Wide(wide))
+                Ok(Known::Wide(Wide {
+                    features: self.columns,
+                    header: self.header_of(files)?,
+                    lists: self.sparse_columns.as_ref().map(|Lists(names)| names.clone()),
+                    ..Wide::new(low, high)
+                }))
             }
             (None, None) => Err(Failure::Usage(
                 "public bounds are needed and have no default: give --schema FILE, or --feature-bounds=LOW,HIGH for a \
@@ -70,33 +89,44 @@ impl Columns {
         }
     }
 
+    fn declared_header(&self) -> Option<(&'static str, bool)> {
+        declared_header(self.header, self.no_header)
+    }
+
+    /// What is declared about the first line of text files; refused where there is none among the files.
+    fn header_of(&self, files: &[Option<&PathBuf>]) -> Result<Option<bool>, Failure> {
+        let Some((flag, header)) = self.declared_header() else { return Ok(None) };
+        // A file that cannot be opened is complained of when it is read.
+        if files.iter().flatten().any(|file| is_text(file).unwrap_or(true)) {
+            return Ok(Some(header));
+        }
+        Err(Failure::Usage(format!(
+            "{flag} speaks of the first line of delimited text, and no such file is given: leave out {flag}"
+        )))
+    }
+
     /// Reads the features of a public table of the same kind. It may lack target, exposure and unit.
     pub fn read_features(&self, path: &Path, known: &Known) -> Result<Encoded, Failure> {
-        let options = ReadOptions { needs_target: false, strict: self.strict, ..ReadOptions::default() };
+        let options = ReadOptions { needs_target: false, ..self.options(false) };
         Ok(match known {
             Known::Schema(schema) => read_table(path, schema, &options)?,
             Known::Wide(wide) => {
-                let mut features = Wide { response: Response::None, ..wide.clone() };
+                let mut features = Wide { response: Response::None, unit: None, ..wide.clone() };
                 (features.bounds.target, features.bounds.binary) = (None, false);
-                read_wide(path, &features, &options)?
+                read_wide(path, &wide_of_file(&features, path)?, &options)?
             }
         })
     }
 
     /// Reads a table. What the public rule changed is told on the error stream, to the curator.
     pub fn read(&self, path: &Path, known: &Known, constant_column: bool) -> Result<Encoded, Failure> {
-        let options = ReadOptions {
-            precision: self.precision.map(|p| match p {
-                Storage::F32 => Precision::F32,
-                Storage::F64 => Precision::F64,
-            }),
-            strict: self.strict,
-            constant_column,
-            ..ReadOptions::default()
-        };
+        let options = self.options(constant_column);
         let table = match known {
             Known::Schema(schema) => read_table(path, schema, &options)?,
-            Known::Wide(wide) => read_wide(path, wide, &options)?,
+            Known::Wide(wide) => {
+                let header = wide_of_file(wide, path)?.header;
+                read_wide(path, &Wide { header, ..wide.clone() }, &options)?
+            }
         };
         let notes = table.curator.to_string();
         if !notes.is_empty() {
@@ -107,6 +137,37 @@ impl Columns {
         }
         Ok(table)
     }
+
+    fn options(&self, constant_column: bool) -> ReadOptions {
+        ReadOptions {
+            precision: self.precision.map(|p| match p {
+                Storage::F32 => Precision::F32,
+                Storage::F64 => Precision::F64,
+            }),
+            strict: self.strict,
+            constant_column,
+            ..ReadOptions::default()
+        }
+    }
+
+    /// The flags that say how cells are read, each with whether it is given.
+    pub fn about_cells(&self) -> [(&'static str, bool); 2] {
+        [("--strict", self.strict), ("--precision", self.precision.is_some())]
+    }
+}
+
+/// The flag about the first line of text files that is given, and what it says.
+pub fn declared_header(header: bool, no_header: bool) -> Option<(&'static str, bool)> {
+    match (header, no_header) {
+        (true, _) => Some(("--header", true)),
+        (_, true) => Some(("--no-header", false)),
+        _ => None,
+    }
+}
+
+/// Whether a file is text whose first line may hold names.
+pub fn is_text(path: &Path) -> Result<bool, Failure> {
+    Ok(Format::of(path)?.is_delimited())
 }
 
 /// Two names.

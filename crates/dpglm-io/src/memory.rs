@@ -264,6 +264,30 @@ pub fn attach_response(
     Ok(())
 }
 
+/// Gives an encoded table its units: one id for each row, of any kind. `name` says what a unit is ("patient").
+pub fn attach_units(
+    encoded: &mut Encoded,
+    name: &str,
+    cells: Cells<'_>,
+    options: &ReadOptions,
+) -> Result<()> {
+    let found = cells.len();
+    if found != encoded.rows() {
+        return Err(Error::file(
+            Path::new(name),
+            Place::Whole,
+            format!("{found} ids of units for {} rows", encoded.rows()),
+            "give one for each row",
+        ));
+    }
+    let schema = Schema::of_unit(name)?;
+    let builder = columns_into_builder(name, &[(name.to_owned(), cells)], &schema, options)?;
+    let (units, notes) = builder.finish_units()?;
+    encoded.units = units;
+    encoded.curator.0.extend(notes.0);
+    Ok(())
+}
+
 fn columns_into_builder(
     from: &str,
     columns: &[(String, Cells<'_>)],

@@ -7,6 +7,7 @@
 //! features are divided by the largest magnitude that the bounds allow and
 //! not centred, and stored sparsely, however many there are: the format decides, not the private rows.
 
+mod blank_lines;
 mod compressed;
 mod csv;
 mod format;
@@ -23,7 +24,7 @@ pub(crate) use format::sniff;
 
 use crate::encode::{Builder, ByteScale, Encoded, Layout, Plan, Precision, Purpose, Settings};
 use crate::error::{Error, Place, Result};
-use crate::schema::Schema;
+use crate::schema::{Naming, Schema};
 use crate::wide::{Response, Wide};
 
 /// How to read, apart from what the schema says.
@@ -37,9 +38,6 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// What separates the cells of a text file; by default the schema's, a tab for `.tsv`, else a comma.
     pub delimiter: Option<u8>,
-    /// Whether a text file that is read without a schema begins with a line of names; by default it does unless its
-    /// first line holds numbers and missing cells only.
-    pub header: Option<bool>,
     /// False for a file to predict for, which may lack target, exposure and unit.
     pub needs_target: bool,
     /// Whether the design of a model with an intercept begins with a column of ones, which estimators expect.
@@ -53,7 +51,6 @@ impl Default for ReadOptions {
             strict: false,
             format: None,
             delimiter: None,
-            header: None,
             needs_target: true,
             constant_column: false,
         }
@@ -99,7 +96,7 @@ pub fn read_table(path: &Path, schema: &Schema, options: &ReadOptions) -> Result
     match format_of(path, options)? {
         Format::Csv => {
             let text = csv::Dialect::of(path, Some(schema), options.delimiter);
-            let table = csv::Table::open(path, &text, schema.raw.names.as_deref())?;
+            let table = csv::Table::open(path, &text, schema.naming())?;
             let plan = Plan::new(schema, path, table.names(), options.needs_target)?;
             let mut builder = Builder::new(path, schema, plan, options.settings(Precision::F64));
             table.read_into(&mut builder)?;
@@ -134,8 +131,11 @@ pub fn read_table(path: &Path, schema: &Schema, options: &ReadOptions) -> Result
 /// Reads a wide numeric file: every feature has the same bounds, no schema is needed.
 pub fn read_wide(path: &Path, wide: &Wide, options: &ReadOptions) -> Result<Encoded> {
     wide.validate()?;
-    let mut encoded = match format_of(path, options)? {
+    let format = format_of(path, options)?;
+    refuse_misplaced(path, format, wide)?;
+    let mut encoded = match format {
         Format::Libsvm => {
+            wide.require_no_unit(path)?;
             let column = match &wide.response {
                 Response::LastColumn => true,
                 Response::None | Response::File(_) => false,
@@ -159,13 +159,14 @@ pub fn read_wide(path: &Path, wide: &Wide, options: &ReadOptions) -> Result<Enco
                     "give the response in a file of its own",
                 ));
             }
+            wide.require_no_unit(path)?;
             let array = npz::Array::open(path)?;
             let schema = wide.schema(path, &unnamed(array.columns()))?;
             array.read(&schema, options)?
         }
         Format::Csv => {
             let text = csv::Dialect::of(path, None, options.delimiter);
-            let table = csv::Table::open_numeric(path, &text, options.header)?;
+            let table = csv::Table::open(path, &text, wide.naming(path)?)?;
             let schema = wide.schema(path, table.names())?;
             let plan = Plan::new(&schema, path, table.names(), options.needs_target)?;
             let mut builder = Builder::new(path, &schema, plan, options.settings(Precision::F64));
@@ -173,7 +174,8 @@ pub fn read_wide(path: &Path, wide: &Wide, options: &ReadOptions) -> Result<Enco
             builder.finish()?
         }
         Format::Parquet if parquet::has_lists(path)? => {
-            parquet::lists::Table::open(path, &wide.lists)?.read(wide, options)?
+            wide.require_no_unit(path)?;
+            parquet::lists::Table::open(path, wide.list_names())?.read(wide, options)?
         }
         Format::Parquet => {
             let table = parquet::Table::open(path)?;
@@ -184,6 +186,7 @@ pub fn read_wide(path: &Path, wide: &Wide, options: &ReadOptions) -> Result<Enco
             builder.finish()?
         }
         Format::Npy => {
+            wide.require_no_unit(path)?;
             let array = npy::Array::open(path)?;
             let names = unnamed(array.columns());
             let schema = wide.schema(path, &names)?;
@@ -198,6 +201,53 @@ pub fn read_wide(path: &Path, wide: &Wide, options: &ReadOptions) -> Result<Enco
         attach_response(&mut encoded, path, file, wide, options)?;
     }
     Ok(encoded)
+}
+
+/// Whether a file says how many columns it has; LIBSVM text and lists of Parquet do not.
+fn says_columns(path: &Path, format: Format) -> Result<bool> {
+    Ok(match format {
+        Format::Libsvm => false,
+        Format::Parquet => !parquet::has_lists(path)?,
+        Format::Csv | Format::Npy | Format::Npz => true,
+    })
+}
+
+/// The declaration for one of several files: without what says nothing about it and was meant for another.
+pub fn wide_of_file(wide: &Wide, path: &Path) -> Result<Wide> {
+    let (format, mut wide) = (sniff(path)?, wide.clone());
+    let has_text = format.is_delimited()
+        || matches!(&wide.response, Response::File(file) if sniff(file)?.is_delimited());
+    if !has_text {
+        wide.header = None;
+    }
+    if says_columns(path, format)? {
+        (wide.features, wide.lists) = (None, None);
+    }
+    Ok(wide)
+}
+
+/// Refuses declarations that say nothing about files of this format.
+fn refuse_misplaced(path: &Path, format: Format, wide: &Wide) -> Result<()> {
+    let refuse = |key: &str, problem: &str, remedy: &str| {
+        Err(Error::declaration(key, format!("{} {problem}", path.display()), remedy))
+    };
+    let has_text = format.is_delimited()
+        || matches!(&wide.response, Response::File(file) if matches!(sniff(file)?, Format::Csv | Format::Libsvm));
+    if wide.header.is_some() && !has_text {
+        return refuse(
+            "header",
+            "is no delimited text: it has no line of names",
+            "leave out --header and --no-header",
+        );
+    }
+    let has_lists = format == Format::Parquet && parquet::has_lists(path)?;
+    if wide.features.is_some() && says_columns(path, format)? {
+        return refuse("columns", "says itself how many columns it has", "leave out --columns");
+    }
+    if wide.lists.is_some() && !has_lists {
+        return refuse("sparse columns", "has no lists of sparse rows", "leave out --sparse-columns");
+    }
+    Ok(())
 }
 
 /// Reads the response from a file of its own: one column, one row for each row of the design.
@@ -251,10 +301,12 @@ fn attach_response(
         }
         Format::Csv | Format::Libsvm => {
             let text = csv::Dialect::of(file, None, options.delimiter);
-            let table = csv::Table::open_numeric(file, &text, options.header)?;
+            let table = csv::Table::open(file, &text, wide.naming(file)?)?;
             one_column(table.names().len())?;
-            let schema = wide.response_schema(&table.names()[0])?;
-            let plan = Plan::new(&schema, file, table.names(), true)?;
+            // A column without a name is called as that of an array is.
+            let names = if wide.header == Some(true) { table.names().to_vec() } else { vec!["y".to_owned()] };
+            let schema = wide.response_schema(&names[0])?;
+            let plan = Plan::new(&schema, file, &names, true)?;
             let mut builder = Builder::new(file, &schema, plan, settings);
             table.read_into(&mut builder)?;
             builder
@@ -284,17 +336,35 @@ pub struct Shape {
     pub columns: Option<Vec<String>>,
 }
 
+/// What is known of a file before it is opened.
+#[derive(Debug, Clone, Copy)]
+pub enum Declared<'a> {
+    /// Every column's own.
+    Schema(&'a Schema),
+    /// One pair of bounds for all features.
+    Wide(&'a Wide),
+}
+
 /// Reads a file's header: a text file's first line, a NumPy header, a Parquet footer. LIBSVM files have none, and lists
 /// of a Parquet file do not say how many columns they stand for.
-pub fn shape(path: &Path, schema: Option<&Schema>, options: &ReadOptions) -> Result<Shape> {
-    match format_of(path, options)? {
+pub fn shape(path: &Path, declared: Declared<'_>, options: &ReadOptions) -> Result<Shape> {
+    let format = format_of(path, options)?;
+    if let Declared::Wide(wide) = declared {
+        refuse_misplaced(path, format, wide)?;
+        if matches!(format, Format::Npy | Format::Npz | Format::Libsvm)
+            || (format == Format::Parquet && parquet::has_lists(path)?)
+        {
+            wide.require_no_unit(path)?;
+        }
+    }
+    match format {
         Format::Csv => {
-            let names = schema.and_then(|s| s.raw.names.as_deref());
-            let text = csv::Dialect::of(path, schema, options.delimiter);
-            let table = match schema {
-                Some(_) => csv::Table::open(path, &text, names)?,
-                None => csv::Table::open_numeric(path, &text, options.header)?,
+            let (schema, naming) = match declared {
+                Declared::Schema(schema) => (Some(schema), schema.naming()),
+                Declared::Wide(wide) => (None, wide.naming(path)?),
             };
+            let text = csv::Dialect::of(path, schema, options.delimiter);
+            let table = csv::Table::open(path, &text, naming)?;
             Ok(Shape { rows: None, columns: Some(table.names().to_vec()) })
         }
         Format::Npy => {
@@ -331,16 +401,18 @@ pub(crate) enum Looks {
 }
 
 /// The columns of a file and the types of its first rows. Those of a text file without a header are called c1, c2, ...
-pub(crate) fn glimpse(path: &Path, has_header: bool) -> Result<Vec<Glimpse>> {
+pub(crate) fn glimpse(path: &Path, has_header: Option<bool>) -> Result<Vec<Glimpse>> {
     match sniff(path)? {
         Format::Csv => {
+            // The same words as for a table that is read without a schema.
+            let has_header =
+                matches!(Wide { header: has_header, ..Wide::new(0.0, 1.0) }.naming(path)?, Naming::FirstLine);
             csv::Table::open_undeclared(path, &csv::Dialect::of(path, None, None), has_header)?.glimpse()
         }
-        Format::Parquet if !has_header => Err(Error::file(
-            path,
-            Place::Whole,
-            "a Parquet file names its columns",
-            "draft its schema without saying that it has no header",
+        Format::Parquet if has_header.is_some() => Err(Error::declaration(
+            "header",
+            format!("{} is a Parquet file and names its columns itself", path.display()),
+            "leave out --header and --no-header",
         )),
         Format::Parquet => Ok(parquet::Table::open(path)?.glimpse()),
         Format::Npy | Format::Npz | Format::Libsvm => Err(Error::file(

@@ -16,6 +16,10 @@
 //! ```
 //!
 //! A level may list several spellings; the first is its name. [`draft`] writes a first version for a file.
+//!
+//! Of a text file the schema also says whether its first line is a header, and no cell ever decides it: the file has one, unless the
+//! schema gives `names = [...]`, or `header = false`, where columns are called `x0, x1, ...`. Formats that name their columns
+//! themselves are read by those names.
 
 mod draft;
 pub(crate) mod raw;
@@ -65,6 +69,18 @@ pub enum Kind {
     Category(Categorical),
     /// Nothing that is read.
     Ignore,
+}
+
+/// Where the names of a text file's columns come from. Declared, never told from the cells of the first line: they may be
+/// somebody's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Naming<'a> {
+    /// The first line is a header.
+    FirstLine,
+    /// There is no header; the columns have these names.
+    Listed(&'a [String]),
+    /// There is no header; the columns are called `x0, x1, ...`
+    Numbered,
 }
 
 /// What a missing cell does to its row.
@@ -168,16 +184,54 @@ impl Schema {
         Self::try_from(self.raw)
     }
 
+    /// A schema of nothing but a unit.
+    pub(crate) fn of_unit(name: &str) -> Result<Self> {
+        Self::try_from(RawSchema {
+            target: None,
+            intercept: true,
+            missing: Missing::default(),
+            undeclared: Undeclared::default(),
+            missing_values: None,
+            scale: Scale::default(),
+            exposure: None,
+            unit: Some(name.to_owned()),
+            delimiter: None,
+            comment: None,
+            header: None,
+            names: None,
+            columns: indexmap::IndexMap::new(),
+        })
+    }
+
     /// The same schema with another target.
     pub fn with_target(mut self, column: Option<&str>) -> Result<Self> {
         self.raw.target = column.map(str::to_owned);
         Self::try_from(self.raw)
     }
 
-    /// The same schema for a text file without a header line, whose columns have these names.
-    pub fn with_names(mut self, names: Option<Vec<String>>) -> Result<Self> {
-        self.raw.names = names;
+    /// The same schema for text files that begin with a line of names (`true`), or have none (`false`): their columns are then
+    /// called as the schema lists them, or `x0, x1, ...`
+    pub fn with_header(mut self, header: bool) -> Result<Self> {
+        self.raw.header = Some(header);
+        if header {
+            self.raw.names = None;
+        }
         Self::try_from(self.raw)
+    }
+
+    /// The same schema with the exposure as a column like any other.
+    pub fn without_exposure(mut self) -> Self {
+        self.raw.exposure = None;
+        self
+    }
+
+    /// Where the names of a text file's columns come from.
+    pub(crate) fn naming(&self) -> Naming<'_> {
+        match (&self.raw.names, self.raw.header) {
+            (Some(names), _) => Naming::Listed(names),
+            (None, Some(false)) => Naming::Numbered,
+            (None, _) => Naming::FirstLine,
+        }
     }
 
     /// The columns of the encoded table and the target, which follow from the schema alone: what a plan needs before

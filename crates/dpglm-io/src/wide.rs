@@ -6,9 +6,9 @@ use indexmap::IndexMap;
 
 use crate::bounds::{Bounds, Scale};
 use crate::error::{Error, Place, Result, list};
-use crate::schema::Schema;
 use crate::schema::raw::{RawColumn, RawKind, RawLevel, RawSchema, Scalar};
 use crate::schema::{Missing, Undeclared};
+use crate::schema::{Naming, Schema};
 
 /// A table wider than this is a mistake in the number of columns.
 const WIDEST: usize = 1 << 22;
@@ -51,11 +51,17 @@ pub struct Wide {
     pub missing: Missing,
     /// True if the model has an intercept.
     pub intercept: bool,
+    /// The column that says whose row it is; it is no feature. Of files that name their columns, and of text.
+    pub unit: Option<String>,
+    /// Whether text files begin with a line of names. It must be declared: a first line may be somebody's row, so its cells cannot
+    /// decide. Other files have no such line and refuse the declaration.
+    pub header: Option<bool>,
     /// The number of columns of a file that does not say it: LIBSVM, and sparse rows in the lists of a Parquet file. Such
     /// a file is refused without it, because the largest index is one private row's to set.
     pub features: Option<usize>,
-    /// The names of the two lists that hold the sparse rows of a Parquet file: the columns from 0, and their values.
-    pub lists: [String; 2],
+    /// The names of the two lists that hold the sparse rows of a Parquet file: the columns from 0, and their values. By default
+    /// `indices` and `values`.
+    pub lists: Option<[String; 2]>,
 }
 
 impl Wide {
@@ -67,8 +73,10 @@ impl Wide {
             scale: Scale::default(),
             missing: Missing::default(),
             intercept: true,
+            unit: None,
+            header: None,
             features: None,
-            lists: ["indices".to_owned(), "values".to_owned()],
+            lists: None,
         }
     }
 
@@ -108,10 +116,27 @@ impl Wide {
         }
     }
 
+    /// For text files with (or without) a line of names.
+    pub fn with_header(mut self, header: bool) -> Self {
+        self.header = Some(header);
+        self
+    }
+
+    /// With a column that says whose row it is.
+    pub fn with_unit(mut self, column: impl Into<String>) -> Self {
+        self.unit = Some(column.into());
+        self
+    }
+
     /// With sparse rows of so many columns.
     pub fn with_features(mut self, features: usize) -> Self {
         self.features = Some(features);
         self
+    }
+
+    /// The names of the two lists of sparse rows.
+    pub(crate) fn list_names(&self) -> [&str; 2] {
+        self.lists.as_ref().map_or(["indices", "values"], |[indices, values]| [indices, values])
     }
 
     /// The number of columns of a file that does not say it itself.
@@ -136,25 +161,72 @@ impl Wide {
         Ok(features)
     }
 
+    /// Where the names of a text file's columns come from; it must have been declared.
+    pub(crate) fn naming(&self, path: &Path) -> Result<Naming<'static>> {
+        match self.header {
+            Some(true) => Ok(Naming::FirstLine),
+            Some(false) => Ok(Naming::Numbered),
+            None => Err(Error::declaration(
+                "header",
+                format!(
+                    "whether {} begins with a line of column names must be declared: its first line may be somebody's row, so \
+                     its cells do not decide",
+                    path.display()
+                ),
+                "give --header or --no-header",
+            )),
+        }
+    }
+
+    /// Refuses a unit in a file whose columns have no names.
+    pub(crate) fn require_no_unit(&self, path: &Path) -> Result<()> {
+        match &self.unit {
+            None => Ok(()),
+            Some(unit) => Err(Error::declaration(
+                "unit",
+                format!(
+                    "the columns of {} have no names, so none of them is called `{unit}`",
+                    path.display()
+                ),
+                "leave out --unit, or give a CSV or Parquet file with the column",
+            )),
+        }
+    }
+
     /// The schema that a file with columns of these names has; `path` is named in a message only.
     pub fn schema(&self, path: &Path, names: &[String]) -> Result<Schema> {
+        let absent = |what: &str, name: &str| {
+            Error::file(
+                path,
+                Place::Header,
+                format!("there is no column `{name}` for the {what}"),
+                format!("the file has {}; name one of them", list(names)),
+            )
+        };
         let target = match &self.response {
             Response::None | Response::File(_) => None,
             Response::LastColumn => names.last().cloned(),
             Response::Column(name) if names.contains(name) => Some(name.clone()),
-            Response::Column(name) => {
-                return Err(Error::file(
-                    path,
-                    Place::Header,
-                    format!("there is no column `{name}` for the response"),
-                    format!("the file has {}; name one of them", list(names)),
+            Response::Column(name) => return Err(absent("response", name)),
+        };
+        if let Some(unit) = &self.unit {
+            if !names.contains(unit) {
+                return Err(absent("unit", unit));
+            }
+            if target.as_ref() == Some(unit) {
+                return Err(Error::declaration(
+                    "unit",
+                    format!("`{unit}` says whose row it is and cannot be the target too"),
+                    "name the target with --target COLUMN, or another unit",
                 ));
             }
-        };
+        }
         let mut columns = IndexMap::with_capacity(names.len());
         for name in names {
             let declared = if Some(name) == target.as_ref() {
                 self.target_column()
+            } else if Some(name) == self.unit.as_ref() {
+                RawColumn { kind: RawKind::Ignore, bounds: None, levels: None, reference: None, fill: None }
             } else {
                 numeric(self.bounds.feature)
             };
@@ -167,15 +239,20 @@ impl Wide {
                 ));
             }
         }
-        self.raw(target, columns)
+        self.raw(target, self.unit.clone(), columns)
     }
 
     /// The schema of a response file.
     pub(crate) fn response_schema(&self, name: &str) -> Result<Schema> {
-        self.raw(Some(name.to_owned()), IndexMap::from([(name.to_owned(), self.target_column())]))
+        self.raw(Some(name.to_owned()), None, IndexMap::from([(name.to_owned(), self.target_column())]))
     }
 
-    fn raw(&self, target: Option<String>, columns: IndexMap<String, RawColumn>) -> Result<Schema> {
+    fn raw(
+        &self,
+        target: Option<String>,
+        unit: Option<String>,
+        columns: IndexMap<String, RawColumn>,
+    ) -> Result<Schema> {
         Schema::try_from(RawSchema {
             target,
             intercept: self.intercept,
@@ -184,9 +261,10 @@ impl Wide {
             missing_values: None,
             scale: self.scale,
             exposure: None,
-            unit: None,
+            unit,
             delimiter: None,
             comment: None,
+            header: self.header,
             names: None,
             columns,
         })

@@ -86,7 +86,8 @@ impl How {
 
 /// Attacks a model. Gives the findings as JSON and in words.
 #[pyfunction]
-#[pyo3(signature = (table, asked, how, bounds, target, intercept))]
+#[pyo3(signature = (table, asked, how, bounds, target, intercept, public=None))]
+#[expect(clippy::too_many_arguments, reason = "called from one place, by a function that names them")]
 pub fn audit_model(
     py: Python<'_>,
     table: Option<&Bound<'_, Table>>,
@@ -95,11 +96,12 @@ pub fn audit_model(
     bounds: Option<(f64, f64)>,
     target: Option<&str>,
     intercept: bool,
+    public: Option<&Bound<'_, Table>>,
 ) -> PyResult<(String, String)> {
     let table = table.map(Bound::get);
     let declared = target.map(schema).transpose()?;
     let prepare = || -> Result<_, Failure> {
-        let attack = how.attack(asked.granted()?, asked.delta())?;
+        let attack = how.attack(asked.claimed()?, asked.delta())?;
         let target = match (table, declared) {
             (Some(table), _) => table.target.clone(),
             (None, Some(declared)) => declared.encoded()?.1,
@@ -119,7 +121,7 @@ pub fn audit_model(
             }
         };
         let columns = table.map_or_else(Vec::new, |table| table.columns.clone());
-        let model = asked.model(target.domain.clone(), &columns, &features, None)?;
+        let model = asked.model(target.domain.clone(), &columns, &features, public.map(Bound::get))?;
         if model.family.one_predictor().is_none() {
             return Err(Failure::Usage(
                 "an audit attacks models with one linear predictor, not multinomial ones: give another --family or --target"
@@ -135,30 +137,27 @@ pub fn audit_model(
 
 /// Attacks a mean. Gives the findings as JSON and in words.
 #[pyfunction]
-#[pyo3(signature = (table, asked, how, bounds, target, intercept))]
+#[pyo3(signature = (table, asked, how, bounds))]
 pub fn audit_mean(
     py: Python<'_>,
     table: Option<&Bound<'_, Table>>,
     asked: AskedMeans,
     how: How,
     bounds: Option<(f64, f64)>,
-    target: Option<&str>,
-    intercept: bool,
 ) -> PyResult<(String, String)> {
-    // Means have neither; the two functions are called alike.
-    let _ = (target, intercept);
     let table = table.map(Bound::get);
     let prepare = || -> Result<_, Failure> {
-        let attack = how.attack(asked.granted()?, asked.delta())?;
+        let attack = how.attack(asked.claimed()?, asked.delta())?;
         let method = match asked.method()? {
             MeanMethod::Localise => MeanToAudit::Localise,
             MeanMethod::KarwaVadhan => MeanToAudit::KarwaVadhan,
         };
         let sparsity = asked.sparsity();
-        if asked.tunes() {
-            return Err(Failure::Usage(
-                "an audit attacks means of a given --sparsity: leave out --tune".into(),
-            ));
+        if let Some((flag, _)) = asked.beyond_audits().into_iter().find(|(_, is_given)| *is_given) {
+            return Err(Failure::Usage(format!(
+                "{flag} cannot be had with an audit, which attacks means of all columns or of a given --sparsity, without \
+                 intervals: leave out {flag}"
+            )));
         }
         // As means are taken: columns that are not centred keep their zero.
         let rows = how.rows(table, bounds, sparsity.is_none(), sparsity)?;

@@ -65,10 +65,18 @@ pub fn check_bounds(key: &str, low: f64, high: f64) -> PyResult<()> {
 }
 
 fn granted(epsilon: Option<f64>, delta: Option<f64>) -> Result<Privacy, Failure> {
-    // Each number is checked by itself first, as flags are.
-    let epsilon = epsilon.map(budget::epsilon).transpose()?;
-    let delta = delta.map(budget::delta).transpose()?;
+    let (epsilon, delta) = numbers(epsilon, delta)?;
     budget::privacy(epsilon, delta)
+}
+
+fn claimed(epsilon: Option<f64>, delta: Option<f64>) -> Result<Privacy, Failure> {
+    let (epsilon, delta) = numbers(epsilon, delta)?;
+    budget::claimed(epsilon, delta)
+}
+
+/// Each number is checked by itself first, as flags are.
+fn numbers(epsilon: Option<f64>, delta: Option<f64>) -> Result<(Option<f64>, Option<f64>), Failure> {
+    Ok((epsilon.map(budget::epsilon).transpose()?, delta.map(budget::delta).transpose()?))
 }
 
 fn source(seed: Option<u64>) -> Result<RandomSource, Failure> {
@@ -84,15 +92,19 @@ fn tuned(text: Option<&str>) -> Result<Tune, Failure> {
 
 impl Asked {
     pub fn privacy(&self, method: Method) -> Result<Privacy, Failure> {
-        if method.is_private() { granted(self.epsilon, self.delta) } else { Ok(Privacy::None) }
+        if method.is_private() {
+            return granted(self.epsilon, self.delta);
+        }
+        let private = Method::default_for((method == Method::Iht).then_some(1));
+        budget::none(&method.name(), &private.name(), (self.epsilon, self.delta, self.insecure_seed))
     }
 
     pub fn delta(&self) -> Option<f64> {
         self.delta
     }
 
-    pub fn granted(&self) -> Result<Privacy, Failure> {
-        granted(self.epsilon, self.delta)
+    pub fn claimed(&self) -> Result<Privacy, Failure> {
+        claimed(self.epsilon, self.delta)
     }
 
     pub fn source(&self) -> Result<RandomSource, Failure> {
@@ -126,7 +138,8 @@ impl Asked {
             has_public_features: public.is_some(),
             accepted: self.accept.clone(),
         };
-        let facts = Facts { domain, intercept: schema.intercept(), entry };
+        let unit = schema.unit().map(str::to_owned);
+        let facts = Facts { domain, intercept: schema.intercept(), entry, unit };
         let mut model = wishes.model_of(facts, (!self.uniform).then_some(schema))?;
         model.validate()?;
         if let Some(table) = public {
@@ -186,8 +199,8 @@ pub fn mean(py: Python<'_>, table: &Bound<'_, Table>, asked: AskedMeans) -> PyRe
 }
 
 impl AskedMeans {
-    pub fn granted(&self) -> Result<Privacy, Failure> {
-        granted(self.epsilon, self.delta)
+    pub fn claimed(&self) -> Result<Privacy, Failure> {
+        claimed(self.epsilon, self.delta)
     }
 
     pub fn delta(&self) -> Option<f64> {
@@ -198,8 +211,13 @@ impl AskedMeans {
         self.sparsity
     }
 
-    pub fn tunes(&self) -> bool {
-        self.tune.is_some()
+    /// What an audit of means cannot follow, each with whether it is given.
+    pub fn beyond_audits(&self) -> [(&'static str, bool); 3] {
+        [
+            ("--tune", self.tune.is_some()),
+            ("--intervals", self.intervals.is_some()),
+            ("--deviations", self.deviations.is_some()),
+        ]
     }
 
     pub fn source(&self) -> Result<RandomSource, Failure> {
@@ -217,6 +235,7 @@ impl AskedMeans {
             sparsity: self.sparsity,
             largest: Means::largest(&tuned(self.tune.as_deref())?)?,
             deviations: self.deviations,
+            unit: schema.unit().map(str::to_owned),
         };
         means.validate()?;
         means.require_zero(&match self.uniform {
@@ -229,32 +248,50 @@ impl AskedMeans {
 
 /// The certificate, as JSON, that a fit of a table of this shape would carry. No row is needed.
 #[pyfunction]
-#[pyo3(signature = (asked, features, target, rows))]
-pub fn planned_fit(asked: Asked, features: &str, target: &str, rows: usize) -> PyResult<String> {
-    let (features, target) = (schema(features)?, schema(target)?);
+#[pyo3(signature = (asked, features, target, rows, unit=None, public=None))]
+pub fn planned_fit(
+    asked: Asked,
+    features: &str,
+    target: &str,
+    rows: usize,
+    unit: Option<&str>,
+    public: Option<&Bound<'_, Table>>,
+) -> PyResult<String> {
+    let (features, target) = (of_units(features, unit)?, schema(target)?);
     let plan = || -> Result<String, Failure> {
         let (columns, _) = features.encoded()?;
         let Some(target) = target.encoded()?.1 else {
             return Err(Failure::Usage("there is no target to explain: give y".into()));
         };
-        let model = asked.model(target.domain, &columns, &features, None)?;
+        let model = asked.model(target.domain, &columns, &features, public.map(Bound::get))?;
         let privacy = asked.privacy(model.method)?;
         let ready = model.prepare(columns.len() + usize::from(model.intercept), rows, privacy)?;
-        let adjacency = match features.unit() {
-            Some(unit) => Adjacency::ReplaceUnit(unit.to_owned()),
-            None => Adjacency::ReplaceRow,
-        };
+        let adjacency = adjacency(&features);
         let (events, parts) = (ready.events()?, ready.parts()?);
-        Ok(planned::certificate(events, parts, adjacency, model.assumption(), privacy, &asked.source()?)?
-            .to_json())
+        let rng = asked.source()?;
+        Ok(planned::certificate(events, parts, adjacency, model.assumption(), privacy, &rng)?.to_json())
     };
     plan().map_err(exception)
 }
 
+/// A schema of the features, with the unit whose rows are protected together.
+fn of_units(features: &str, unit: Option<&str>) -> PyResult<dpglm_io::Schema> {
+    let features = schema(features)?;
+    match unit {
+        None => Ok(features),
+        Some(_) => features.with_unit(unit).map_err(exception),
+    }
+}
+
+fn adjacency(features: &dpglm_io::Schema) -> Adjacency {
+    features.unit().map_or(Adjacency::ReplaceRow, |unit| Adjacency::ReplaceUnit(unit.to_owned()))
+}
+
 /// The same for means.
 #[pyfunction]
-pub fn planned_mean(asked: AskedMeans, features: &str, rows: usize) -> PyResult<String> {
-    let features = schema(features)?;
+#[pyo3(signature = (asked, features, rows, unit=None))]
+pub fn planned_mean(asked: AskedMeans, features: &str, rows: usize, unit: Option<&str>) -> PyResult<String> {
+    let features = of_units(features, unit)?;
     let plan = || -> Result<String, Failure> {
         let (means, privacy) = asked.means(&features)?;
         let count = features.encoded()?.0.len();
@@ -262,7 +299,8 @@ pub fn planned_mean(asked: AskedMeans, features: &str, rows: usize) -> PyResult<
         let scaling = Scaling { lower: -1.0, ..Scaling::INDICATOR };
         let column = |j: usize| EncodedColumn { name: format!("x{j}"), scaling, category: None };
         let columns: Vec<EncodedColumn> = (0..count).map(column).collect();
-        Ok(means.estimator(&columns)?.planned(count, rows, privacy, &asked.source()?)?.to_json())
+        let (adjacency, rng) = (adjacency(&features), asked.source()?);
+        Ok(means.estimator(&columns)?.planned(count, rows, adjacency, privacy, &rng)?.to_json())
     };
     plan().map_err(exception)
 }

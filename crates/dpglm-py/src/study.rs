@@ -19,7 +19,7 @@ pub struct Asked {
     delta: f64,
     error: Option<f64>,
     sparsity: Option<usize>,
-    sigma: f64,
+    sigma: Option<f64>,
     feature_bounds: Option<(f64, f64)>,
     target_bounds: Option<(f64, f64)>,
     runs: u64,

@@ -155,6 +155,9 @@ pub fn read_schema(text: &str, target: Option<&str>, unit: Option<&str>) -> PyRe
 /// The response beside the features: its name, its cells and JSON of its schema.
 type ResponseOf<'py> = (String, Column<'py>, String);
 
+/// Whose row each row is: what a unit is called, and one id a row.
+type UnitsOf<'py> = (String, Column<'py>);
+
 /// One column of cells.
 #[derive(FromPyObject)]
 pub enum Column<'py> {
@@ -233,26 +236,30 @@ impl Array2<'_> {
 
 /// Encodes a matrix whose rows or columns are contiguous; it is read where it stands.
 #[pyfunction]
+#[pyo3(signature = (how, array, names, response, units=None))]
 pub fn encode_matrix(
     py: Python<'_>,
     how: How,
     array: Array2<'_>,
     names: Vec<String>,
     response: Option<ResponseOf<'_>>,
+    units: Option<UnitsOf<'_>>,
 ) -> PyResult<Table> {
     let (schema, options, matrix) = (how.schema()?, how.options(), array.matrix()?);
     let encoded = py.detach(|| memory::encode_matrix(&how.name, matrix, &names, &schema, &options));
-    finish(py, how.name, encoded.map_err(exception)?, schema, &options, response)
+    finish(py, how.name, encoded.map_err(exception)?, schema, &options, (response, units))
 }
 
 /// Encodes compressed sparse rows.
 #[pyfunction]
+#[pyo3(signature = (how, sparse, names, response, units=None))]
 pub fn encode_sparse(
     py: Python<'_>,
     how: How,
     sparse: (PyReadonlyArray1<'_, i64>, PyReadonlyArray1<'_, u32>, Column<'_>),
     names: Vec<String>,
     response: Option<ResponseOf<'_>>,
+    units: Option<UnitsOf<'_>>,
 ) -> PyResult<Table> {
     let (schema, options) = (how.schema()?, how.options());
     let (offsets, indices, values) = sparse;
@@ -266,35 +273,43 @@ pub fn encode_sparse(
     let sparse =
         SparseRows { offsets: &offsets, indices: indices.as_slice()?, numbers, columns: names.len() };
     let encoded = py.detach(|| memory::encode_sparse(&how.name, sparse, &names, &schema, &options));
-    finish(py, how.name, encoded.map_err(exception)?, schema, &options, response)
+    finish(py, how.name, encoded.map_err(exception)?, schema, &options, (response, units))
 }
 
 /// Encodes named columns.
 #[pyfunction]
+#[pyo3(signature = (how, columns, response, units=None))]
 pub fn encode_columns(
     py: Python<'_>,
     how: How,
     columns: Vec<(String, Column<'_>)>,
     response: Option<ResponseOf<'_>>,
+    units: Option<UnitsOf<'_>>,
 ) -> PyResult<Table> {
     let (schema, options) = (how.schema()?, how.options());
     let cells: Vec<(String, Cells<'_>)> =
         columns.iter().map(|(name, column)| Ok((name.clone(), column.cells()?))).collect::<PyResult<_>>()?;
     let encoded = py.detach(|| memory::encode_columns(&how.name, &cells, &schema, &options));
-    finish(py, how.name, encoded.map_err(exception)?, schema, &options, response)
+    finish(py, how.name, encoded.map_err(exception)?, schema, &options, (response, units))
 }
 
 fn finish(
     py: Python<'_>,
     from: String,
     mut encoded: Encoded,
-    features: Schema,
+    mut features: Schema,
     options: &ReadOptions,
-    response: Option<ResponseOf<'_>>,
+    (response, units): (Option<ResponseOf<'_>>, Option<UnitsOf<'_>>),
 ) -> PyResult<Table> {
     if let Some((name, column, declared)) = response {
         let (cells, declared) = (column.cells()?, schema(&declared)?);
         let attached = py.detach(|| memory::attach_response(&mut encoded, &name, cells, &declared, options));
+        attached.map_err(exception)?;
+    }
+    if let Some((name, column)) = units {
+        let cells = column.cells()?;
+        features = features.with_unit(Some(&name)).map_err(exception)?;
+        let attached = py.detach(|| memory::attach_units(&mut encoded, &name, cells, options));
         attached.map_err(exception)?;
     }
     Ok(Table::new(encoded, features, from))

@@ -7,7 +7,11 @@ pub mod dataset;
 pub mod design;
 pub(crate) mod range;
 mod select;
+pub mod unit_means;
 
 pub use csr::{Csr, Values};
 pub use dataset::Dataset;
 pub use design::Design;
+pub use unit_means::{MeanTable, UnitMeans};
+
+use dataset::MOST_ROWS;

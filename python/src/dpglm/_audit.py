@@ -75,24 +75,35 @@ def audit(
     }
     attacked = copy.copy(estimator)
     table, bounds, target = None, None, None
+    if X is not None and (rows is not None or columns is not None):
+        raise ValueError("rows and columns are for simulated rows: leave them out, or leave out X")
+    if y is not None and (is_mean or X is None):
+        raise ValueError("y goes with X and a model: leave it out")
     if X is None:
         if rows is None or columns is None:
             raise ValueError("give X and y, or rows=N and columns=D for simulated rows")
-        bounds = declare_features(estimator.feature_bounds, ["x0"]).uniform
+        if estimator.strict:
+            raise ValueError("strict goes with X: simulated rows have no bad cells; leave it out")
+        declared = declare_features(estimator.feature_bounds, [f"x{j}" for j in range(columns)])
+        bounds = declared.uniform
         if bounds is None:
             raise ValueError("simulated rows need one pair of feature_bounds for all columns: give it, or X and y")
         target = None if is_mean else estimator._declare_target("y")
         uniform: Any = bounds if is_mean else True
     elif is_mean:
         read, declared = attacked._read(X, reset=True)
-        table = attacked._encode(read, declared, intercept=not estimator._is_sparse(), constant=False)
+        table = attacked._encode(
+            read, declared, intercept=not estimator._is_sparse(), constant=False, strict=bool(estimator.strict)
+        )
         uniform = declared.uniform
     else:
         table, declared = attacked._encoded(X, y)
         uniform = declared.uniform is not None
     wishes = estimator._asked(uniform)
-    intercept = bool(getattr(estimator, "fit_intercept", True))
-    run = _native.audit_mean if is_mean else _native.audit_model
-    text, words = run(table, wishes, asked, bounds, target, intercept)
+    if is_mean:
+        text, words = _native.audit_mean(table, wishes, asked, bounds)
+    else:
+        public = estimator._public(declared)
+        text, words = _native.audit_model(table, wishes, asked, bounds, target, bool(estimator.fit_intercept), public)
     found = json.loads(text)
     return AuditReport(found["lower_bound"], found["exceeds_claim"], found, words)

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _native
 from ._certificate import Certificate
-from ._data import Rows, adapt
+from ._data import Rows, adapt, column
 from ._declare import Declared, declare_features
 from ._warnings import CuratorNote, PrivacyWarning, UnpaidSelectionWarning
 
@@ -204,6 +204,7 @@ class Estimator:
         intercept: bool,
         constant: bool,
         response: tuple[str, Any, str] | None = None,
+        units: tuple[str, Any] | None = None,
         strict: bool = False,
     ) -> Any:
         single = rows.columns is not None and all(getattr(c, "dtype", None) == np.float32 for c in rows.columns)
@@ -216,18 +217,19 @@ class Estimator:
             "single": single,
         }
         if rows.sparse is not None:
-            return _native.encode_sparse(how, rows.sparse, declared.names, response)
+            return _native.encode_sparse(how, rows.sparse, declared.names, response, units)
         if rows.matrix is not None and not declared.has_levels:
-            return _native.encode_matrix(how, rows.matrix, declared.names, response)
-        return _native.encode_columns(how, list(zip(declared.names, rows.by_column())), response)
+            return _native.encode_matrix(how, rows.matrix, declared.names, response, units)
+        return _native.encode_columns(how, list(zip(declared.names, rows.by_column())), response, units)
 
-    def _tell(self, table: Any, said: list[str]) -> None:
+    def _tell(self, table: Any, said: list[str], notes: str | None = None) -> None:
         """Says what the fit had to say, and to the curator what the public rule changed."""
+        notes = (table.curator_notes if notes is None else notes).strip()
         for note in said:
             if note.startswith("warning: "):
                 warnings.warn(note.removeprefix("warning: "), PrivacyWarning, stacklevel=3)
-        if table.curator_notes:
-            notes = table.curator_notes.replace("\n", "\n  ")
+        if notes:
+            notes = notes.replace("\n", "\n  ")
             warnings.warn(
                 f"note for the curator, not for publication: cells mapped by the public rule\n  {notes}",
                 CuratorNote,
@@ -296,6 +298,19 @@ class Estimator:
         if not hasattr(self, "artefact_"):
             return f"<pre>{html.escape(repr(self))}</pre>"
         return self.summary()._repr_html_()
+
+
+def units_of(units: Any, rows: int) -> tuple[str, Any] | None:
+    """What a unit is called, and whose row each row is; ids may be of any kind."""
+    if units is None:
+        return None
+    cells = column(units)
+    count = len(cells[0] if isinstance(cells, tuple) else cells)
+    if count != rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: {[rows, count]}: give one unit's id for each row"
+        )
+    return str(getattr(units, "name", None) or "unit"), cells
 
 
 def plain_number(name: str, value: Any, kind: type = float) -> Any:

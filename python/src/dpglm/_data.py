@@ -68,8 +68,20 @@ def adapt(X: Any, what: str = "X") -> Rows:
     return _matrix(X, what)
 
 
+def _array(values: Any) -> np.ndarray:
+    """An array of cells. Those of a list stay what they are: NumPy would make all of them what suits the oddest."""
+    array = np.asarray(values)
+    if isinstance(values, (list, tuple)) and array.dtype.kind != "O":
+        kinds: set[Any] = set()
+        for cell in values:
+            kinds.update(map(type, cell) if isinstance(cell, (list, tuple)) else [getattr(cell, "dtype", type(cell))])
+        if len(kinds) > 1 and not kinds <= {int, float}:
+            return np.asarray(values, dtype=object)
+    return array
+
+
 def _matrix(X: Any, what: str) -> Rows:
-    array = np.asarray(X)
+    array = _array(X)
     if array.dtype.kind == "c":
         raise ValueError(f"{what}: Complex data not supported: give real numbers")
     if array.ndim != 2:
@@ -157,7 +169,7 @@ def column(values: Any) -> Any:
         return _objects(np.array(values.to_list(), dtype=object))
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
-    array = np.asarray(values)
+    array = _array(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._base import Estimator, plain_number
+from ._base import Estimator, plain_number, units_of
 from ._certificate import Certificate
 from ._data import adapt, column
 from ._declare import Declared, declare_classes, declare_features, declare_target
@@ -21,7 +21,8 @@ SHARED = """
     ----------
     epsilon, delta : float
         The budget. No default: choose the privacy loss you can defend, and delta well below 1/n. ``epsilon=float("inf")``
-        runs the same algorithm without noise and promises nothing.
+        runs the same algorithm without noise and promises nothing; ``delta`` is then ``None``, and both are ``None`` for a
+        method without noise.
     feature_bounds : pair, list of pairs, or dict
         Public bounds of the columns: one pair for all, one a column, or a dictionary from column to a pair or to a list of
         levels. Values outside are clamped. Never read them off the private rows.
@@ -41,10 +42,10 @@ SHARED = """
     fit_intercept : bool
         Whether the model has an intercept.
     strict : bool
-        Stop at the first cell that is missing, out of bounds or undeclared. Whether it stops depends on private cells: for
-        the data's curator only.
+        In ``fit``, stop at the first cell that is missing, out of bounds or undeclared. Whether it stops depends on private
+        cells: for the data's curator only. Predictions follow the public rule always.
     progress : bool
-        Show a tqdm bar.
+        Show a tqdm bar in ``fit``.
     insecure_seed : int, optional
         Draw the noise from a fixed seed, for experiments: nothing is promised then.
 
@@ -125,8 +126,11 @@ class _Model(Estimator):
     def _declare_target(self, name: str) -> str:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any) -> _Model:
+    def fit(self, X: Any, y: Any, *, units: Any = None) -> _Model:
         """Fits the model. Rows may be NumPy, SciPy, pandas, Polars or Arrow; float32 stays float32.
+
+        ``units`` says whose row each row is, by ids of any kind: the promise is then for all rows of a person together, not
+        for each row. A named column of ids gives the unit its name.
 
         Everything that leaves is paid from the budget. Ctrl-C ends a fit, and then nothing of it is released.
         """
@@ -138,12 +142,9 @@ class _Model(Estimator):
                 f"{type(self).__name__} requires y to be passed, but the target y is None: there is no target to explain"
             )
         try:
-            table, declared = self._encoded(X, y)
+            table, declared = self._encoded(X, y, units)
             asked["uniform"] = declared.uniform is not None
-            public = None
-            if self.public_features is not None:
-                intercept = bool(self.fit_intercept)
-                public = self._encode(adapt(self.public_features), declared, intercept=intercept, constant=False)
+            public = self._public(declared)
             bar = _bar() if self.progress else None
             try:
                 artefact, said = _native.fit(table, asked, public, None if bar is None else bar.step)
@@ -158,7 +159,13 @@ class _Model(Estimator):
         self._set(self._keep(artefact))
         return self
 
-    def _encoded(self, X: Any, y: Any) -> tuple[Any, Declared]:
+    def _public(self, declared: Declared) -> Any:
+        """The table of the public rows, if there are any."""
+        if self.public_features is None:
+            return None
+        return self._encode(adapt(self.public_features), declared, intercept=bool(self.fit_intercept), constant=False)
+
+    def _encoded(self, X: Any, y: Any, units: Any = None) -> tuple[Any, Declared]:
         """The table of the rows with their response, and what is declared of the features."""
         rows, declared = self._read(X, reset=True)
         name = str(getattr(y, "name", None) or "y")
@@ -171,8 +178,9 @@ class _Model(Estimator):
         intercept = bool(self.fit_intercept)
         response = (name, cells, self._declare_target(name))
         table = self._encode(
-            rows, declared, intercept=intercept, constant=intercept, response=response, strict=bool(self.strict)
-        )
+            rows, declared, intercept=intercept, constant=intercept, response=response, units=units_of(units, rows.rows),
+            strict=bool(self.strict),
+        )  # fmt: skip
         return table, declared
 
     def _is_reference(self) -> bool:
@@ -193,8 +201,10 @@ class _Model(Estimator):
         self.coefficient_names_ = list(document["columns"])
         self.support_ = document.get("support")
 
-    def planned(self, n_rows: int, n_features: int | None = None) -> Certificate:
+    def planned(self, n_rows: int, n_features: int | None = None, *, unit: str | None = None) -> Certificate:
         """The certificate that a fit of so many rows would carry: no row is needed and nothing is spent.
+
+        With ``unit``, what a unit is called, ``n_rows`` is the number of units.
 
         >>> model = PrivateLinearRegression(epsilon=1.0, delta=1e-6, feature_bounds=(0, 1), target_bounds=(0, 10))
         >>> model.planned(10_000, 5).epsilon <= 1.0
@@ -204,7 +214,8 @@ class _Model(Estimator):
         declared = declare_features(self.feature_bounds, names)
         asked = self._asked(uniform=declared.uniform is not None)
         features = declared.schema(intercept=bool(self.fit_intercept))
-        return Certificate.from_json(_native.planned_fit(asked, features, self._declare_target("y"), int(n_rows)))
+        target, public = self._declare_target("y"), self._public(declared)
+        return Certificate.from_json(_native.planned_fit(asked, features, target, int(n_rows), unit, public))
 
     def _predicted(self, X: Any) -> np.ndarray:
         artefact = self._artefact()
@@ -473,6 +484,9 @@ class PrivateMean(Estimator):
     strict, insecure_seed
         As for the models.
 
+    ``fit`` takes ``units`` as the models do: each person counts once, by the mean of their rows, and the promise is for all rows of
+    a person together.
+
     Attributes
     ----------
     means_ : array, one mean for each encoded column; zero for columns that were not chosen.
@@ -526,14 +540,16 @@ class PrivateMean(Estimator):
     def _is_sparse(self) -> bool:
         return self.sparsity is not None or (self.tune is not None and "sparsity" in str(self.tune))
 
-    def fit(self, X: Any, y: Any = None) -> PrivateMean:
-        """Takes the means of the columns of ``X``; ``y`` is ignored."""
+    def fit(self, X: Any, y: Any = None, *, units: Any = None) -> PrivateMean:
+        """Takes the means of the columns of ``X``; ``y`` is there for scikit-learn's pipelines and not read."""
         asked = self._asked(None)
         _native.check_budget(asked["epsilon"], asked["delta"])
         rows, declared = self._read(X, reset=True)
         asked["uniform"] = declared.uniform
         # Columns that are not centred keep their zero, the mean of those that are not chosen.
-        table = self._encode(rows, declared, intercept=not self._is_sparse(), constant=False, strict=bool(self.strict))
+        table = self._encode(
+            rows, declared, intercept=not self._is_sparse(), constant=False, units=units_of(units, rows.rows), strict=bool(self.strict)
+        )
         try:
             artefact, said = _native.mean(table, asked)
         except ValueError as error:
@@ -547,13 +563,13 @@ class PrivateMean(Estimator):
         self.means_ = np.array([document["means"].get(name, 0.0) for name in document["columns"]])
         return self
 
-    def planned(self, n_rows: int, n_features: int | None = None) -> Certificate:
-        """The certificate that the means of so many rows would carry: no row is needed and nothing is spent."""
+    def planned(self, n_rows: int, n_features: int | None = None, *, unit: str | None = None) -> Certificate:
+        """The certificate that the means of so many rows, or units, would carry: no row is needed and nothing is spent."""
         names = [f"x{j}" for j in range(n_features)] if n_features is not None else [str(n) for n in self.feature_bounds]
         declared = declare_features(self.feature_bounds, names)
         asked = self._asked(declared.uniform)
         schema = declared.schema(intercept=not self._is_sparse())
-        return Certificate.from_json(_native.planned_mean(asked, schema, int(n_rows)))
+        return Certificate.from_json(_native.planned_mean(asked, schema, int(n_rows), unit))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

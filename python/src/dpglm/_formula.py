@@ -82,8 +82,8 @@ class Numbers:
 class Levels:
     """A categorical factor: its declared levels, and its cells once there are rows."""
 
-    def __init__(self, declared: dict[str, Any], cells: Any | None) -> None:
-        self.declared, self.cells = declared, cells
+    def __init__(self, name: str, declared: dict[str, Any], cells: Any | None) -> None:
+        self.name, self.declared, self.cells = name, declared, cells
 
 
 FUNCTIONS: dict[str, tuple[Callable[[Numbers, str], Interval], Callable[[np.ndarray], np.ndarray]]] = {
@@ -98,8 +98,9 @@ FUNCTIONS: dict[str, tuple[Callable[[Numbers, str], Interval], Callable[[np.ndar
 class Reader:
     """Factors of a formula, from declared bounds and, if there are any, rows."""
 
-    def __init__(self, bounds: Mapping[str, Any], rows: Mapping[str, Any] | None) -> None:
-        self.bounds, self.rows = bounds, rows
+    def __init__(self, bounds: Mapping[str, Any], rows: Mapping[str, Any] | None, strict: bool = False) -> None:
+        self.bounds, self.rows, self.strict = bounds, rows, strict
+        self.notes: dict[str, str] = {}
 
     def factor(self, text: str) -> Numbers | Levels:
         """A column, ``C(column)``, or a row-by-row function of columns."""
@@ -133,7 +134,7 @@ class Reader:
                 f"C({name}) needs declared levels: give bounds={{{name!r}: ['first', 'second', ...]}}; levels that are read off "
                 "private rows leak"
             )
-        return Levels(declared, None if self.rows is None else self.cells(name))
+        return Levels(name, declared, None if self.rows is None else self.cells(name))
 
     def cells(self, name: str) -> Any:
         assert self.rows is not None
@@ -147,8 +148,26 @@ class Reader:
             raise ValueError(f"`{text}`: `{name}` has levels and is no number: write C({name})")
         low, high = declared["bounds"]
         # The bounds are enforced before anything is computed: no cell can leave a function's domain.
-        values = None if self.rows is None else np.clip(_floats(self.cells(name), name), low, high)
+        values = None if self.rows is None else self.stored(name, declared, 0)
         return Numbers(Interval(low, high), values)
+
+    def stored(self, name: str, declared: dict[str, Any], place: int) -> np.ndarray:
+        """A column's cells by the public rule, as anywhere: clamped, filled, an undeclared level as the reference."""
+        how = {
+            "schema": json.dumps({"intercept": False, "scale": "none", "columns": {name: declared}}),
+            "name": "data",
+            "strict": self.strict,
+            "constant_column": False,
+            "needs_target": True,
+            "single": False,
+        }
+        table = _native.encode_columns(how, [(name, self.cells(name))], None)
+        self.notes[name] = table.curator_notes
+        return np.ascontiguousarray(table.column(place))
+
+    def indicator(self, levels: Levels, place: int) -> np.ndarray | None:
+        """Whether a cell is this level."""
+        return None if levels.cells is None else self.stored(levels.name, {**levels.declared, "kind": "category"}, place - 1)
 
     def number(self, tree: ast.expr, text: str) -> Numbers:
         if isinstance(tree, ast.Constant) and isinstance(tree.value, (int, float)) and not isinstance(tree.value, bool):
@@ -194,12 +213,6 @@ class Reader:
         raise ValueError(f"`{text}`: this operation is not known: use {ROW_BY_ROW}")
 
 
-def _floats(cells: Any, name: str) -> np.ndarray:
-    if isinstance(cells, tuple):
-        raise ValueError(f"data: column `{name}` holds text where numbers are declared: declare its levels, or give numbers")
-    return np.asarray(cells, dtype=np.float64)
-
-
 class Terms:
     """A formula that was read: the response and the terms on its right."""
 
@@ -221,9 +234,8 @@ class Terms:
         if not self.terms:
             raise ValueError(f"formula {formula!r} has no columns on its right side: give at least one")
 
-    def columns(self, bounds: Mapping[str, Any], rows: Mapping[str, Any] | None) -> dict[str, tuple[dict[str, Any], Any]]:
+    def columns(self, reader: Reader) -> dict[str, tuple[dict[str, Any], Any]]:
         """Each column's declaration and, with rows, its cells."""
-        reader = Reader(bounds, rows)
         found: dict[str, tuple[dict[str, Any], Any]] = {}
         for term in self.terms:
             factors = [(text, reader.factor(text)) for text in term]
@@ -231,12 +243,15 @@ class Terms:
             if len(factors) == 1 and isinstance(levels, Levels):
                 found[text] = (levels.declared, levels.cells)
                 continue
-            for name, product in _products(factors, rows):
-                found[name] = ({"kind": "real", "bounds": [product.bounds.low, product.bounds.high]}, product.values)
+            for name, product in _products(factors, reader):
+                low, high = product.bounds.low, product.bounds.high
+                # What rounding has moved out of the term's bounds is no bad cell.
+                values = None if product.values is None else np.clip(product.values, low, high)
+                found[name] = ({"kind": "real", "bounds": [low, high]}, values)
         return found
 
 
-def _products(factors: list[tuple[str, Numbers | Levels]], rows: Mapping[str, Any] | None) -> list[tuple[str, Numbers]]:
+def _products(factors: list[tuple[str, Numbers | Levels]], reader: Reader) -> list[tuple[str, Numbers]]:
     """The products of all factors, one for each combination of levels but the first of each."""
     made: list[tuple[str, Numbers]] = []
     for text, factor in factors:
@@ -245,7 +260,7 @@ def _products(factors: list[tuple[str, Numbers | Levels]], rows: Mapping[str, An
         else:
             names = [str(level[0] if isinstance(level, list) else level) for level in factor.declared["levels"]]
             others = list(enumerate(names))[1:]
-            parts = [(f"{text}[{name}]", Numbers(Interval(0, 1), _indicator(factor, i))) for i, name in others]
+            parts = [(f"{text}[{name}]", Numbers(Interval(0, 1), reader.indicator(factor, i))) for i, name in others]
         if not made:
             made = parts
             continue
@@ -260,22 +275,6 @@ def _products(factors: list[tuple[str, Numbers | Levels]], rows: Mapping[str, An
     return made
 
 
-def _indicator(levels: Levels, place: int) -> np.ndarray | None:
-    """Whether a cell is this level: by the same rule as anywhere, an undeclared one counts as the reference."""
-    if levels.cells is None:
-        return None
-    how = {
-        "schema": json.dumps({"intercept": False, "scale": "none", "columns": {"level": {**levels.declared, "kind": "category"}}}),
-        "name": "data",
-        "strict": False,
-        "constant_column": False,
-        "needs_target": True,
-        "single": False,
-    }
-    table = _native.encode_columns(how, [("level", levels.cells)], None)
-    return np.ascontiguousarray(table.column(place - 1))
-
-
 def glm(
     formula: str,
     data: Any,
@@ -284,6 +283,7 @@ def glm(
     bounds: Mapping[str, Any],
     epsilon: float,
     delta: float | None,
+    unit: str | None = None,
     strict: bool = False,
     **wishes: Any,
 ) -> FormulaModel:
@@ -296,6 +296,8 @@ def glm(
     family : ``"gaussian"``, ``"logistic"``, ``"poisson"`` or ``"multinomial"``.
     bounds : for every column a tuple ``(low, high)`` or a list of levels, the reference first, from public knowledge.
     epsilon, delta : the budget. No default.
+    unit : the column that says whose row it is: the promise is then for all rows of a person together.
+    strict : stop at the first cell that is missing, out of bounds or undeclared; for the data's curator only.
     wishes : ``intervals``, ``sparsity``, ``method``, ``ridge``, ``radius``, ``tune``, ``insecure_seed`` and so on.
 
     >>> import numpy as np, pandas as pd
@@ -312,8 +314,8 @@ def glm(
     if asked["method"] not in ("reference", "iht"):
         _native.check_budget(asked["epsilon"], asked["delta"])
     rows = _rows(data)
-    columns = terms.columns(bounds, rows)
-    reader = Reader(bounds, rows)
+    reader = Reader(bounds, rows, strict)
+    columns = terms.columns(reader)
     declared = reader.declared(terms.response)
     if family in ("logistic", "multinomial") and "levels" not in declared:
         declared = declare_levels([0, 1])
@@ -322,10 +324,13 @@ def glm(
         reader.cells(terms.response),
         json.dumps({"target": terms.response, "columns": {terms.response: declared}}),
     )
-    table = _encode(columns, terms.intercept, response, constant=terms.intercept, strict=strict)
+    units = None if unit is None else (unit, reader.cells(unit))
+    table = _encode(columns, terms.intercept, response, constant=terms.intercept, strict=strict, units=units)
     artefact, said = _native.fit(table, asked, None, None)
     fitted = FormulaModel(artefact, formula, dict(bounds))
-    fitted._tell(table, said)
+    # Levels that are no part of a product are encoded with the table, and noted there.
+    notes = [note for name, note in reader.notes.items() if note]
+    fitted._tell(table, said, "\n".join([*notes, table.curator_notes]))
     return fitted
 
 
@@ -336,7 +341,15 @@ def _rows(data: Any) -> dict[str, Any]:
     return dict(zip(rows.names, rows.by_column()))
 
 
-def _encode(columns: dict[str, tuple[dict[str, Any], Any]], intercept: bool, response: Any, *, constant: bool, strict: bool) -> Any:
+def _encode(
+    columns: dict[str, tuple[dict[str, Any], Any]],
+    intercept: bool,
+    response: Any,
+    *,
+    constant: bool,
+    strict: bool = False,
+    units: tuple[str, Any] | None = None,
+) -> Any:
     how = {
         "schema": json.dumps({"intercept": intercept, "columns": {name: declared for name, (declared, _) in columns.items()}}),
         "name": "data",
@@ -346,7 +359,7 @@ def _encode(columns: dict[str, tuple[dict[str, Any], Any]], intercept: bool, res
         "single": False,
     }
     cells = [(name, _contiguous(values)) for name, (_, values) in columns.items()]
-    return _native.encode_columns(how, cells, response)
+    return _native.encode_columns(how, cells, response, units)
 
 
 def _contiguous(values: Any) -> Any:
@@ -364,7 +377,7 @@ class FormulaModel(FittedModel):
     def predict(self, data: Any) -> np.ndarray:
         """The mean response of each row; for levels the probability of each, in the order declared."""
         terms = Terms(self.formula)
-        columns = terms.columns(self.bounds, _rows(data))
-        table = _encode(columns, terms.intercept, None, constant=False, strict=False)
+        columns = terms.columns(Reader(self.bounds, _rows(data)))
+        table = _encode(columns, terms.intercept, None, constant=False)
         found = np.asarray(self._artefact().predict(table))
         return found[:, 0] if found.shape[1] == 1 else found

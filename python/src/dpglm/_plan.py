@@ -48,13 +48,15 @@ def plan(
     epsilon: float | None = None,
     error: float | None = None,
     sparsity: int | None = None,
-    sigma: float = 1.0,
+    sigma: float | None = None,
     feature_bounds: tuple[float, float] | None = None,
     target_bounds: tuple[float, float] | None = None,
     runs: int = 40,
     cache: str | os.PathLike[str] | None = None,
 ) -> StudyPlan:
     """Plans a study by simulation: from two of ``rows``, ``epsilon`` and ``error`` to the third. No private row is read.
+
+    ``sigma``, by default 1, is the standard deviation of the rows (``"mean"``) or of the errors (``"linear"``).
 
     >>> study = plan("logistic", columns=3, rows=500, epsilon=1.0, delta=1e-6, runs=2)
     >>> study.rows, study.error > 0

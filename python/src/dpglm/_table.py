@@ -106,7 +106,6 @@ def ask(
     l1_radius: Any = None,
     accept: str | None = None,
     insecure_seed: Any = None,
-    uniform: bool = False,
 ) -> dict[str, Any]:
     """What is asked of a model, as the library takes it."""
     return {
@@ -123,7 +122,7 @@ def ask(
         "row_norm": plain_number("row_norm", row_norm),
         "l1_radius": plain_number("l1_radius", l1_radius),
         "accept": accept,
-        "uniform": uniform,
+        "uniform": False,
     }
 
 
@@ -140,7 +139,8 @@ def fit_table(
     """Fits a model to a data frame that holds its target, under a schema: ``dpglm fit FILE --schema FILE`` in memory.
 
     The wishes are those of the command line: ``family``, ``method``, ``intervals``, ``sparsity``, ``ridge``, ``radius``,
-    ``tune``, ``row_norm``, ``l1_radius``, ``accept``, ``insecure_seed``. Units and exposures are the schema's.
+    ``tune``, ``row_norm``, ``l1_radius``, ``accept``, ``insecure_seed``. Units and exposures are the schema's. A data frame has
+    names of its own: what the schema says about text files (``header``, ``names``, ``delimiter``, ``comment``) is for those.
     """
     asked = ask(epsilon=epsilon, delta=delta, **wishes)
     if asked["method"] not in ("reference", "iht"):

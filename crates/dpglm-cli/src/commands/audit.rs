@@ -34,7 +34,7 @@ pub struct Arguments {
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// A second table that differs from FILE in one row: run the method many times on each of the two, and plant nothing
-    #[arg(long, value_name = "FILE", requires = "file", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", requires = "file", conflicts_with_all = ["canaries", "opposite"], help_heading = "Data")]
     neighbour: Option<PathBuf>,
     #[command(flatten)]
     columns: Columns,
@@ -60,11 +60,13 @@ pub struct Arguments {
     method: Option<Method>,
     /// Attack a mean in place of a model
     #[arg(long, value_enum, value_name = "NAME", num_args = 0..=1, default_missing_value = "localise")]
-    #[arg(conflicts_with_all = ["family", "method", "command", "target", "binary"], help_heading = "Method")]
+    #[arg(conflicts_with_all = ["family", "method", "command", "target", "target_bounds", "binary", "no_intercept"])]
+    #[arg(conflicts_with_all = ["row_norm", "l1_radius", "public_features", "accept"], help_heading = "Method")]
     mean: Option<MeanToAudit>,
     /// Attack another program. It is run by the shell with {data} replaced by a CSV file of numbers with a header, the target last, and
     /// {output} by a file to write: JSON with "coefficients" (and "intercept")
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["method", "sparsity"], help_heading = "Method")]
+    #[arg(conflicts_with_all = ["row_norm", "l1_radius", "public_features", "accept"])]
     command: Option<String>,
     /// No intercept: the prediction is zero where all columns are
     #[arg(long, help_heading = "Method")]
@@ -117,12 +119,13 @@ Examples:
   A method on your own table:
     dpglm audit adult.csv.xz --schema schema.toml --epsilon 1 --delta 1e-6 --runs 0 --plot roc.svg
   Another program, on two tables that differ in one row:
-    dpglm audit left.csv --neighbour right.csv --feature-bounds=0,1 --target-bounds=0,1 --no-intercept
+    dpglm audit left.csv --neighbour right.csv --header --feature-bounds=0,1 --target-bounds=0,1 --no-intercept
         --command 'python fit.py {data} {output}' --epsilon 1 --delta 1e-9";
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let (claim, privacy) = arguments.claim()?;
     let known = arguments.known()?;
+    arguments.refuse_misplaced()?;
     let subject = arguments.subject(&known)?;
     if let Some(plot) = &arguments.plot {
         dpglm_io::check_writable(plot, 64 << 10)?;
@@ -165,7 +168,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
 impl Arguments {
     /// The claim, of which epsilon may be missing, and how the method is run.
     fn claim(&self) -> Result<((Option<f64>, f64), Privacy), Failure> {
-        let granted = self.budget.privacy()?;
+        let granted = self.budget.claimed()?;
         let claim = match (granted, self.budget.delta()) {
             (Privacy::Budget(budget), _) => (Some(budget.epsilon()), budget.delta()),
             (_, Some(delta)) => (None, delta),
@@ -176,6 +179,36 @@ impl Arguments {
             }
         };
         Ok((claim, if self.without_noise { Privacy::None } else { granted }))
+    }
+
+    /// Refuses flags that have no effect on what is attacked.
+    fn refuse_misplaced(&self) -> Result<(), Failure> {
+        if self.file.is_none() {
+            let of_files = [
+                ("--target", self.target.is_some()),
+                ("--sparse-columns", self.columns.sparse_columns.is_some()),
+            ];
+            let flags = self.columns.about_cells().into_iter().chain(of_files);
+            if let Some((flag, _)) = flags.into_iter().find(|(_, is_given)| *is_given) {
+                return Err(Failure::Usage(format!(
+                    "{flag} goes with FILE: simulated rows have no names and no bad cells; leave out {flag}"
+                )));
+            }
+        }
+        if self.mean == Some(MeanToAudit::Reference) && self.sparse.sparsity.is_some() {
+            return Err(Failure::Usage(
+                "--sparsity goes with --mean localise: the plain average has every column's mean; leave out --sparsity".into(),
+            ));
+        }
+        let is_plain = self.mean == Some(MeanToAudit::Reference)
+            || self.method.is_some_and(|method| !method.is_private());
+        if is_plain && self.without_noise {
+            return Err(Failure::Usage(
+                "--without-noise goes with a private method: the one named adds no noise anyway; leave out --without-noise"
+                    .into(),
+            ));
+        }
+        Ok(())
     }
 
     fn stage(&self, known: &Known, subject: &Subject, rng: &mut RandomSource) -> Result<Stage, Failure> {
@@ -236,7 +269,8 @@ impl Arguments {
     fn known(&self) -> Result<Known, Failure> {
         // As `dpglm mean` does: columns that are not centred keep their zero.
         let centred = self.sparse.sparsity.is_none();
-        match self.columns.known()? {
+        let files = [&self.file, &self.neighbour, self.sparse.public_file()];
+        match self.columns.known(&files.map(Option::as_ref))? {
             Known::Schema(mut schema) => {
                 if schema.unit().is_some() || schema.exposure().is_some() || schema.missing() == Missing::Drop
                 {

@@ -54,6 +54,11 @@ enum Command {
 }
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
+    if format == Format::Json && matches!(arguments.command, Command::Serve(_) | Command::Enroll(_)) {
+        return Err(Failure::Usage(
+            "--format json cannot be had with `serve` and `enroll`: leave it out".into(),
+        ));
+    }
     match &arguments.command {
         Command::Keygen(arguments) => keygen::run(arguments, format),
         Command::Sign(sign) => curator::sign(sign, format),

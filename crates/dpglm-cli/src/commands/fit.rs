@@ -11,7 +11,6 @@ use crate::{Format, budget, flags, planned};
 use clap::Args;
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
-use dpglm::privacy::Adjacency;
 use dpglm_io::assembly::tune::{self, Tune};
 use dpglm_io::assembly::{fit, notes};
 use dpglm_io::{Bounds, Response, Wide};
@@ -46,8 +45,9 @@ pub struct Arguments {
     /// The target is 0 or 1 (or -1 or 1), where no schema says so
     #[arg(long, conflicts_with_all = ["schema", "target_bounds"], help_heading = "Data")]
     binary: bool,
-    /// The column that says whose row it is: the promise is then for each person's rows together, not for each row
-    #[arg(long, value_name = "COLUMN", requires = "schema", help_heading = "Data")]
+    /// The column that says whose row it is: the promise is then for each person's rows together, not for each row. It is no
+    /// feature
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     unit: Option<String>,
 
     /// What kind of response it is [default: by the target's kind]
@@ -111,9 +111,9 @@ Examples:
   NumPy arrays with one pair of bounds for all features:
     dpglm fit --design X.npy --response y.npy --binary --feature-bounds=-1,1 --epsilon 0.5 --delta 1e-6
   A thousand columns of which ten matter:
-    dpglm fit wide.csv --feature-bounds=-1,1 --binary --sparsity 10 --epsilon 1 --delta 1e-6
+    dpglm fit wide.csv --header --feature-bounds=-1,1 --binary --sparsity 10 --epsilon 1 --delta 1e-6
   The same where nobody knows how many matter:
-    dpglm fit wide.csv --feature-bounds=-1,1 --binary --tune sparsity=auto,clip=auto --epsilon 1 --delta 1e-6
+    dpglm fit wide.csv --header --feature-bounds=-1,1 --binary --tune sparsity=auto,clip=auto --epsilon 1 --delta 1e-6
   What would a fit cost? No file is needed:
     dpglm fit --dry-run --rows 40000 --columns 10 --binary --feature-bounds=-1,1 --epsilon 0.5 --delta 1e-6";
 
@@ -150,25 +150,15 @@ fn dry_run(
     privacy: Privacy,
     format: Format,
 ) -> Result<String, Failure> {
+    planned::refuse_misplaced(&arguments.columns, arguments.output.as_deref())?;
     let file = arguments.file.as_deref().or(arguments.design.as_deref());
-    let (rows, columns) = known.shape(file, arguments.rows, arguments.columns.columns)?;
+    let (rows, columns) = known.shape(file, arguments.rows)?;
     budget::warn_of_large_delta(privacy, rows);
     notes::of_few_rows(model.sparse.sparsity, rows).iter().for_each(|note| tell(note));
     let ready = model.prepare(columns + usize::from(model.intercept), rows, privacy)?;
-    let adjacency = match known {
-        Known::Schema(schema) => schema.unit().map(|unit| Adjacency::ReplaceUnit(unit.to_owned())),
-        Known::Wide(_) => None,
-    };
-    let adjacency = adjacency.unwrap_or(Adjacency::ReplaceRow);
-    let (events, parts) = (ready.events()?, ready.parts()?);
-    let certificate = planned::certificate(
-        events,
-        parts,
-        adjacency,
-        model.assumption(),
-        privacy,
-        &arguments.budget.source()?,
-    )?;
+    let (events, parts, adjacency) = (ready.events()?, ready.parts()?, known.adjacency());
+    let rng = arguments.budget.source()?;
+    let certificate = planned::certificate(events, parts, adjacency, model.assumption(), privacy, &rng)?;
     planned::show(&certificate, format)
 }
 
@@ -181,7 +171,8 @@ impl Arguments {
 
     /// What is publicly known, from the schema or from flags.
     fn known(&self) -> Result<Known, Failure> {
-        match self.columns.known()? {
+        let files = [&self.file, &self.design, &self.response, self.sparse.public_file()];
+        match self.columns.known(&files.map(Option::as_ref))? {
             Known::Schema(mut schema) => {
                 if let Some(target) = &self.target {
                     schema = schema.with_target(Some(target))?;
@@ -213,7 +204,8 @@ impl Arguments {
                             .into(),
                     ));
                 }
-                let mut wide = Wide { response, intercept: !self.no_intercept, ..wide };
+                let unit = self.unit.clone();
+                let mut wide = Wide { response, unit, intercept: !self.no_intercept, ..wide };
                 (wide.bounds.target, wide.bounds.binary) = (self.target_bounds, self.binary);
                 Ok(Known::Wide(wide))
             }
@@ -240,15 +232,6 @@ impl Arguments {
     }
 
     fn privacy(&self, method: Method) -> Result<Privacy, Failure> {
-        if method.is_private() {
-            return self.budget.privacy();
-        }
-        if self.budget.is_given() {
-            tell(&format!(
-                "note: --method {} adds no noise, so the budget is not used and nothing is promised",
-                method.name()
-            ));
-        }
-        Ok(Privacy::None)
+        if method.is_private() { self.budget.privacy() } else { self.budget.none(method) }
     }
 }

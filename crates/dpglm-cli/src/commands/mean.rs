@@ -25,6 +25,10 @@ pub struct Arguments {
     file: Option<PathBuf>,
     #[command(flatten)]
     columns: Columns,
+    /// The column that says whose row it is: each person then counts once, by the mean of their rows, and the promise is for all
+    /// rows of a person together
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    unit: Option<String>,
     /// Also give standard errors and confidence intervals of this level (0.95), paid from the same budget
     #[arg(long, value_name = "LEVEL", value_parser = flags::number, allow_negative_numbers = true)]
     intervals: Option<f64>,
@@ -61,7 +65,7 @@ pub struct Arguments {
     /// Print what would be released and what it would cost. Opens no cell
     #[arg(long, help_heading = "Output")]
     dry_run: bool,
-    /// The number of rows of a dry run, where the header does not say it
+    /// The number of rows (or units) of a dry run, where the header does not say it
     #[arg(long, value_name = "N", requires = "dry_run", help_heading = "Output")]
     rows: Option<usize>,
 }
@@ -75,34 +79,25 @@ Examples:
   The same where nobody knows how many:
     dpglm mean changes.npy --feature-bounds=-5,5 --tune sparsity=auto --epsilon 1 --delta 1e-6
   A table under a schema:
-    dpglm mean people.csv --schema schema.toml --epsilon 0.5 --delta 1e-6";
+    dpglm mean people.csv --schema schema.toml --epsilon 0.5 --delta 1e-6
+  Several visits a patient, of which each patient counts once:
+    dpglm mean visits.csv --header --unit patient --feature-bounds=0,300 --epsilon 0.5 --delta 1e-6";
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
+    let known = known(arguments)?;
     let means = Means {
         method: arguments.method,
         level: arguments.intervals,
         sparsity: arguments.sparsity,
         largest: Means::largest(&arguments.tune.clone().unwrap_or_default())?,
         deviations: arguments.deviations,
+        unit: known.unit().map(str::to_owned),
     };
     means.validate()?;
     // Columns that are not centred keep their zero, the mean of those that are not chosen.
     let centred = !means.is_sparse();
-    let known = match arguments.columns.known()? {
-        Known::Schema(schema) => {
-            if let Some(unit) = schema.unit() {
-                return Err(Failure::Failed(format!(
-                    "a mean protects one row, but the schema declares the unit `{unit}` with several: average each unit's \
-                     rows first, or take `unit` out of the schema"
-                )));
-            }
-            if schema.missing() == Missing::Drop {
-                return Err(Failure::Failed(
-                    "a mean counts every row, but the schema says missing = \"drop\": write missing = \"fill\"".into(),
-                ));
-            }
-            Known::Schema(schema.with_target(None)?.with_intercept(centred))
-        }
+    let known = match known {
+        Known::Schema(schema) => Known::Schema(schema.with_intercept(centred)),
         Known::Wide(wide) => Known::Wide(Wide { intercept: centred, ..wide }),
     };
     means.require_zero(&known)?;
@@ -110,13 +105,13 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let path = match &arguments.file {
         Some(path) if !arguments.dry_run => path,
         file => {
-            let (rows, columns) = known.shape(file.as_deref(), arguments.rows, arguments.columns.columns)?;
+            planned::refuse_misplaced(&arguments.columns, arguments.output.as_deref())?;
+            let (rows, columns) = known.shape(file.as_deref(), arguments.rows)?;
             budget::warn_of_large_delta(privacy, rows);
             notes::of_few_rows(means.sparsity.or(means.largest), rows).iter().for_each(|note| tell(note));
             // The noise does not depend on the ranges.
-            let source = arguments.budget.source()?;
-            let certificate =
-                means.estimator(&placeholders(columns))?.planned(columns, rows, privacy, &source)?;
+            let (estimator, rng) = (means.estimator(&placeholders(columns))?, arguments.budget.source()?);
+            let certificate = estimator.planned(columns, rows, known.adjacency(), privacy, &rng)?;
             return planned::show(&certificate, format);
         }
     };
@@ -125,6 +120,24 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let document =
         fit::take_means(&means, &table, privacy, &mut arguments.budget.source()?, &mut |note| tell(note))?;
     destination.release(&Artefact::Mean(Box::new(document)), format)
+}
+
+/// What is publicly known, from the schema or from flags. Target and exposure are columns like any other here.
+fn known(arguments: &Arguments) -> Result<Known, Failure> {
+    match arguments.columns.known(&[arguments.file.as_ref()])? {
+        Known::Schema(mut schema) => {
+            if let Some(unit) = &arguments.unit {
+                schema = schema.with_unit(Some(unit))?;
+            }
+            if schema.missing() == Missing::Drop {
+                return Err(Failure::Failed(
+                    "a mean counts every row, but the schema says missing = \"drop\": write missing = \"fill\"".into(),
+                ));
+            }
+            Ok(Known::Schema(schema.with_target(None)?.without_exposure()))
+        }
+        Known::Wide(wide) => Ok(Known::Wide(Wide { unit: arguments.unit.clone(), ..wide })),
+    }
 }
 
 /// Columns for a plan, which depends on their number alone.

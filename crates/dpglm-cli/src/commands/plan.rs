@@ -37,9 +37,9 @@ pub struct Arguments {
     /// The mean squared error that is wanted
     #[arg(long, value_name = "ERROR", value_parser = flags::number, allow_negative_numbers = true)]
     error: Option<f64>,
-    /// The standard deviation of the rows (mean) or of the errors (linear)
-    #[arg(long, value_name = "SIGMA", value_parser = flags::number, default_value = "1", allow_negative_numbers = true)]
-    sigma: f64,
+    /// The standard deviation of the rows (mean) or of the errors (linear) [default: 1]
+    #[arg(long, value_name = "SIGMA", value_parser = flags::number, allow_negative_numbers = true)]
+    sigma: Option<f64>,
     /// Public bounds of the columns, for --model mean
     #[arg(long, value_name = "LOW,HIGH", value_parser = table::bounds, allow_hyphen_values = true)]
     feature_bounds: Option<(f64, f64)>,

@@ -3,14 +3,14 @@
 use crate::artefact::{self, Artefact};
 use crate::failure::Failure;
 use crate::progress::tell;
-use crate::table::{Lists, lists};
+use crate::table::{Lists, declared_header, is_text, lists};
 use crate::{Format, render};
 use clap::Args;
 use dpglm_io::assembly::predict::{Predictions, linear_predictors, predict};
-use dpglm_io::schema::Kind;
-use dpglm_io::{Encoded, ReadOptions, Schema, Shape, Wide, read_table, read_wide, shape};
+use dpglm_io::schema::{Column, Kind};
+use dpglm_io::{Declared, Encoded, ReadOptions, Schema, Wide, read_table, read_wide, shape};
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Predict for the rows of a new table: the mean response, or the probability of each level.
 ///
@@ -28,6 +28,12 @@ pub struct Arguments {
     /// The two list columns that hold the sparse rows of a Parquet file [default: indices,values]
     #[arg(long, value_name = "NAMES", value_parser = lists)]
     sparse_columns: Option<Lists>,
+    /// The first line of the text file holds the columns' names [default: as in the table that the model was fitted to]
+    #[arg(long, conflicts_with = "no_header")]
+    header: bool,
+    /// The text file has no line of names: its columns are called as in the table that the model was fitted to, or x0, x1, ...
+    #[arg(long)]
+    no_header: bool,
     /// Write the predictions to a CSV file [default: print them]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -42,7 +48,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     };
     let blocks =
         fit.blocks().map_err(|e| Failure::Failed(format!("{}: {e}", arguments.artefact.display())))?;
-    let table = read(&arguments.file, &fit.encoding, arguments.sparse_columns.as_ref())?;
+    let table = read(arguments, &fit.encoding)?;
     let found: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
     if found != fit.columns.iter().map(String::as_str).collect::<Vec<_>>() {
         return Err(Failure::Failed(format!(
@@ -62,39 +68,46 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
 }
 
 /// Reads a table as the model's own was read.
-fn read(path: &Path, schema: &Schema, lists: Option<&Lists>) -> Result<Encoded, Failure> {
+fn read(arguments: &Arguments, schema: &Schema) -> Result<Encoded, Failure> {
+    let path = arguments.file.as_path();
     let options = ReadOptions { needs_target: false, ..ReadOptions::default() };
-    let Some(mut names) = shape(path, Some(schema), &options)?.columns else {
+    let mut schema = schema.clone();
+    if let Some((flag, header)) = declared_header(arguments.header, arguments.no_header) {
+        if !is_text(path)? {
+            return Err(Failure::Usage(format!(
+                "{flag} speaks of the first line of delimited text, and {} is none: leave out {flag}",
+                path.display()
+            )));
+        }
+        schema = schema.with_header(header)?;
+    }
+    let Some(names) = shape(path, Declared::Schema(&schema), &options)?.columns else {
         // Sparse rows without names: all features have the same bounds.
-        let features: Vec<_> = schema.columns().iter().filter(|c| schema.target() != Some(&c.name)).collect();
+        let is_feature = |c: &&Column| schema.target() != Some(&c.name) && c.kind != Kind::Ignore;
+        let features: Vec<_> = schema.columns().iter().filter(is_feature).collect();
         let Some(Kind::Real(numeric)) = features.first().map(|c| &c.kind) else {
             return Err(Failure::Failed(format!(
                 "{}: the model's columns have names, those of sparse rows have none: give a table with names",
                 path.display()
             )));
         };
-        let mut wide = Wide {
+        let wide = Wide {
             features: Some(features.len()),
             intercept: schema.intercept(),
             scale: schema.scale(),
+            lists: arguments.sparse_columns.as_ref().map(|Lists(names)| names.clone()),
             ..Wide::new(numeric.bounds.lower(), numeric.bounds.upper())
         };
-        if let Some(Lists(names)) = lists {
-            wide.lists.clone_from(names);
-        }
         return Ok(read_wide(path, &wide, &options)?);
     };
+    if arguments.sparse_columns.is_some() {
+        return Err(Failure::Usage(format!(
+            "--sparse-columns names the lists of a Parquet file, and {} has none: leave it out",
+            path.display()
+        )));
+    }
     let declared: HashSet<&str> =
         schema.columns().iter().map(|c| c.name.as_str()).chain(schema.unit()).collect();
-    let mut schema = schema.clone();
-    if !names.iter().any(|name| declared.contains(name.as_str()))
-        && let Ok(Shape { columns: Some(numbered), .. }) = shape(path, None, &options)
-        && numbered.first().is_some_and(|name| declared.contains(name.as_str()))
-    {
-        // A numeric text file without a header line: its columns are called x0, x1, ...
-        schema = schema.with_names(Some(numbered.clone()))?;
-        names = numbered;
-    }
     let table = read_table(path, &schema, &options)?;
     let unknown: Vec<String> = (1..)
         .zip(&names)

@@ -1,6 +1,8 @@
 //! `dpglm schema`: drafts of schemas.
 
+use crate::Format;
 use crate::failure::Failure;
+use crate::table::declared_header;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -25,8 +27,11 @@ struct Init {
     /// The table: CSV (also .gz, .xz, .bz2) or Parquet
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The text file has no header line: its columns are called c1, c2, ... in the draft. Without this, a first line that may be
-    /// somebody's row is refused
+    /// The first line of the text file holds the columns' names. Text needs this or --no-header: a first line may be somebody's
+    /// row, whose cells must not become names
+    #[arg(long, conflicts_with = "no_header")]
+    header: bool,
+    /// The text file has no line of names: its columns are called c1, c2, ... in the draft
     #[arg(long)]
     no_header: bool,
     /// Write the draft to a file
@@ -34,9 +39,15 @@ struct Init {
     output: Option<PathBuf>,
 }
 
-pub fn run(arguments: &Arguments) -> Result<String, Failure> {
+pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let Action::Init(init) = &arguments.action;
-    let draft = dpglm_io::draft(&init.file, !init.no_header)?;
+    if format == Format::Json {
+        return Err(Failure::Usage(
+            "--format json cannot be had: a schema is TOML; leave out --format".into(),
+        ));
+    }
+    let header = declared_header(init.header, init.no_header).map(|(_, header)| header);
+    let draft = dpglm_io::draft(&init.file, header)?;
     let Some(output) = &init.output else { return Ok(draft) };
     if output.exists() {
         return Err(Failure::Failed(format!(

@@ -81,7 +81,8 @@ fn a_file_is_split_planted_and_drawn() {
     let folder = Folder::new();
     let rows: String = (0..400).map(|i| format!("{},{},{}\n", i % 7, i % 3, (i / 3) % 2)).collect();
     folder.write("table.csv", format!("a,b,y\n{rows}"));
-    let call = "table.csv --feature-bounds=0,10 --binary --runs 0 --canaries 40 --epsilon 1 --delta 1e-6";
+    let call =
+        "table.csv --header --feature-bounds=0,10 --binary --runs 0 --canaries 40 --epsilon 1 --delta 1e-6";
     let ran = folder.run(&format!("audit {call} --plot roc.svg --insecure-seed 3"));
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     for words in
@@ -103,7 +104,7 @@ fn another_program_is_run_on_two_neighbours() {
     // Least squares through the origin, without noise.
     let script = r#"tail -n +2 "$1" | awk -F, '{a+=$1*$2; b+=$1*$1} END {printf "{\"coefficients\": [%.12g]}", a/b}' > "$2""#;
     folder.write("fit.sh", script);
-    let pair = "audit left.csv --neighbour right.csv --feature-bounds=0,1 --target-bounds=0,1 --no-intercept --runs 40 --epsilon 0.5 --delta 1e-9";
+    let pair = "audit left.csv --neighbour right.csv --header --feature-bounds=0,1 --target-bounds=0,1 --no-intercept --runs 40 --epsilon 0.5 --delta 1e-9";
     let mut words: Vec<&str> = pair.split(' ').collect();
     words.extend(["--command", "sh fit.sh {data} {output}", "--format", "json"]);
     let ran = run_words(&folder.path(""), words.into_iter());

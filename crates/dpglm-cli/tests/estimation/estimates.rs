@@ -66,7 +66,7 @@ fn means_in_the_users_units_from_every_numeric_format() {
     let text: String = numbers.chunks(2).map(|row| format!("{},{}\n", row[0], row[1])).collect();
     let folder = Folder::new();
     folder.write("m.npy", npy(2, &numbers)).write("m.csv", text);
-    for file in ["m.npy", "m.csv"] {
+    for file in ["m.npy", "m.csv --no-header"] {
         let means = folder.json(&format!(
             "mean {file} --feature-bounds=-50,50 --epsilon 0.5 --delta 1e-6 --intervals 0.999999"
         ));

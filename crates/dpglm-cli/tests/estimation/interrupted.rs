@@ -2,15 +2,12 @@
 
 #![cfg(unix)]
 
+use crate::parquet_files::flat;
 use crate::support::*;
-use parquet::data_type::DoubleType;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::time::Duration;
 
 const INTERRUPT: i32 = 2;
@@ -100,28 +97,9 @@ fn a_full_disk_is_found_before_the_budget_is_spent() {
     assert_eq!(std::fs::read_to_string(tiny.0.join("fit.json")).unwrap(), "as it was");
 }
 
-/// Two columns of 200 rows in two groups.
-fn table() -> Vec<u8> {
-    let schema = parse_message_type("message t { required double a; required double y; }").unwrap();
-    let mut bytes = Vec::new();
-    let mut writer = SerializedFileWriter::new(&mut bytes, Arc::new(schema), Arc::default()).unwrap();
-    for group in 0..2 {
-        let mut rows = writer.next_row_group().unwrap();
-        for _ in 0..2 {
-            let cells: Vec<f64> = (0..100).map(|i| f64::from((i * 7 + group) % 10)).collect();
-            let mut column = rows.next_column().unwrap().unwrap();
-            column.typed::<DoubleType>().write_batch(&cells, None, None).unwrap();
-            column.close().unwrap();
-        }
-        rows.close().unwrap();
-    }
-    writer.close().unwrap();
-    bytes
-}
-
 #[test]
 fn a_parquet_file_cut_short() {
-    let whole = table();
+    let whole = flat();
     let folder = Folder::new();
     let fit =
         "fit t.parquet --feature-bounds=0,10 --target-bounds=0,10 --sparsity 1 --epsilon 1 --delta 1e-6";

@@ -6,12 +6,14 @@ mod audit;
 mod estimates;
 mod interrupted;
 mod outputs;
+mod parquet_files;
 mod planning;
 mod printing;
 mod signed;
 mod sparse;
 mod support;
 mod tuning;
+mod units;
 mod wrong_input;
 
 /// Help and messages, word for word.

@@ -157,7 +157,7 @@ fn separated_classes_are_noted() {
     let rows: String = (0..400).map(|i| format!("{},{}\n", i % 20, u8::from(i % 20 >= 10))).collect();
     let folder = Folder::new();
     folder.write("t.csv", format!("a,y\n{rows}9,1\n10,0\n"));
-    let fit = "fit t.csv --feature-bounds=0,19 --binary --method reference";
+    let fit = "fit t.csv --header --feature-bounds=0,19 --binary --method reference";
     let ran = folder.run(fit);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(
@@ -177,7 +177,7 @@ fn predictions_for_files_without_names() {
     assert_eq!(from_array["rows"].as_array().unwrap().len(), 2_000);
     folder.write("new.csv", "0.5,0,0,1\n0,0.5,-1,0\n").write("new.libsvm", "0 1:0.5 4:1\n0 2:0.5 3:-1\n");
     let (text, sparse) =
-        (folder.json("predict fit.json new.csv"), folder.json("predict fit.json new.libsvm"));
+        (folder.json("predict fit.json new.csv --no-header"), folder.json("predict fit.json new.libsvm"));
     assert_eq!(text, sparse);
     let fit = artefact(&folder);
     let u = 0.5 * number(&fit, &["coefficients", "x0"]) + number(&fit, &["coefficients", "x3"]);
@@ -262,11 +262,11 @@ fn a_large_delta_is_warned_of() {
 #[test]
 fn a_draft_must_be_filled_in() {
     let folder = people(10);
-    let draft = folder.run("schema init people.csv");
+    let draft = folder.run("schema init people.csv --header");
     assert!(draft.stdout.contains("age = { kind = \"real\", bounds = [] }"), "{}", draft.stdout);
     assert!(draft.stdout.contains("left blank on purpose"));
-    assert_eq!(folder.run("schema init people.csv --output draft.toml").code, 0);
-    folder.refuses("schema init people.csv --output draft.toml", 1, &["exists already"]);
+    assert_eq!(folder.run("schema init people.csv --header --output draft.toml").code, 0);
+    folder.refuses("schema init people.csv --header --output draft.toml", 1, &["exists already"]);
     folder.refuses(
         "fit people.csv --schema draft.toml --epsilon 1 --delta 1e-6",
         1,

@@ -1,15 +1,13 @@
 //! Sparse models and means: what is chosen, written, shown and predicted, and what is refused.
 
+use crate::parquet_files::lists;
 use crate::support::*;
-use parquet::data_type::{DoubleType, Int64Type};
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
 use serde_json::Value;
 use std::collections::HashSet;
-use std::sync::Arc;
 
 const COLUMNS: usize = 30;
-const FIT: &str = "fit wide.csv --feature-bounds=-1,1 --target-bounds=-5,5 --epsilon 4 --delta 1e-6";
+const FIT: &str = "fit wide.csv --header --feature-bounds=-1,1 --target-bounds=-5,5 --epsilon 4 --delta 1e-6";
+const BUDGET: &str = "--epsilon 4 --delta 1e-6";
 const SAME_SUPPORT: &str = "one record does not change the support";
 
 /// `wide.csv` with thirty columns, of which `g3` and `g17` matter; `b` is the sign of the response.
@@ -96,13 +94,15 @@ fn every_sparse_method_fits_and_says_what_it_promises() {
         ("--sparsity 2 --method transfer --no-intercept", "certified"),
         ("--sparsity 2 --method iht --no-intercept", "none"),
     ] {
-        let fit = folder.json(&format!("{FIT} {flags}"));
+        // A method without noise takes no budget.
+        let call = if grade == "none" { FIT.replace(BUDGET, "") } else { FIT.to_owned() };
+        let fit = folder.json(&format!("{call} {flags}"));
         assert_eq!(fit["certificate"]["grade"], grade, "{flags}");
         let support = strings(&fit["support"]);
         assert!(!flags.contains("--sparsity") || support.len() <= 2, "{flags}: {support:?}");
         assert!(support.iter().all(|name| number(&fit, &["coefficients", name]).is_finite()), "{flags}");
         let events = fit["certificate"]["events"].as_array().unwrap();
-        let plan = folder.json(&format!("{FIT} {flags} --dry-run --rows 4000"));
+        let plan = folder.json(&format!("{call} {flags} --dry-run --rows 4000"));
         assert_eq!(
             plan["certificate"]["events"].as_array().unwrap().is_empty(),
             events.is_empty(),
@@ -114,7 +114,7 @@ fn every_sparse_method_fits_and_says_what_it_promises() {
     }
     let dense = folder.json(&format!("{FIT} --method johnson-lindenstrauss --no-intercept"));
     assert!(dense["support"].is_null() && dense["coefficients"].as_object().unwrap().len() == COLUMNS);
-    let signs = "fit signs.csv --feature-bounds=-1,1 --binary --epsilon 4 --delta 1e-6 --sparsity 2";
+    let signs = "fit signs.csv --header --feature-bounds=-1,1 --binary --epsilon 4 --delta 1e-6 --sparsity 2";
     for flags in ["", "--method two-stage --no-intercept", "--method transfer --no-intercept"] {
         assert!(strings(&folder.json(&format!("{signs} {flags}"))["support"]).contains(&"g3"), "{flags}");
     }
@@ -123,7 +123,7 @@ fn every_sparse_method_fits_and_says_what_it_promises() {
 #[test]
 fn several_classes_share_the_chosen_columns() {
     let folder = wide(4_000);
-    let fit = "fit signs.csv --feature-bounds=-1,1 --binary --family multinomial --sparsity 2 --epsilon 4 --delta 1e-6";
+    let fit = "fit signs.csv --header --feature-bounds=-1,1 --binary --family multinomial --sparsity 2 --epsilon 4 --delta 1e-6";
     let ran = folder.run(&format!("{fit} --output fit.json"));
     assert!(ran.stdout.contains("4000 rows, 2 of 30 columns"), "{}{}", ran.stdout, ran.stderr);
     let fit = folder.json("show fit.json");
@@ -204,16 +204,17 @@ fn sparsities_that_cannot_be() {
     let folder = wide(20);
     folder.refuses(&format!("{FIT} --sparsity 0"), 2, &["--sparsity", "at least 1", "got 0"]);
     folder.refuses(&format!("{FIT} --sparsity -3"), 2, &["--sparsity", "got -3"]);
-    for flags in ["", "--method iht --no-intercept", "--method frank-wolfe --l1-radius 1 --no-intercept"] {
-        folder.refuses(&format!("{FIT} --sparsity 31 {flags}"), 2, &["number of columns, 30", "got 31"]);
+    let plain = FIT.replace(BUDGET, "--method iht --no-intercept");
+    for call in [FIT, &format!("{FIT} --method frank-wolfe --l1-radius 1 --no-intercept"), &plain] {
+        folder.refuses(&format!("{call} --sparsity 31"), 2, &["number of columns, 30", "got 31"]);
     }
     folder.refuses(
-        "mean wide.csv --feature-bounds=-5,5 --epsilon 1 --delta 1e-6 --sparsity 0",
+        "mean wide.csv --header --feature-bounds=-5,5 --epsilon 1 --delta 1e-6 --sparsity 0",
         2,
         &["at least 1"],
     );
     folder.refuses(
-        "mean wide.csv --feature-bounds=-5,5 --epsilon 1 --delta 1e-6 --sparsity 32",
+        "mean wide.csv --header --feature-bounds=-5,5 --epsilon 1 --delta 1e-6 --sparsity 32",
         2,
         &["32 of 31"],
     );
@@ -245,12 +246,12 @@ fn sparse_flags_that_do_not_fit_together() {
         folder.refuses(&format!("{FIT} {flags}"), 2, &words);
     }
     folder.refuses(
-        "fit signs.csv --feature-bounds=-1,1 --binary --epsilon 4 --delta 1e-6 --method johnson-lindenstrauss --no-intercept",
+        "fit signs.csv --header --feature-bounds=-1,1 --binary --epsilon 4 --delta 1e-6 --method johnson-lindenstrauss --no-intercept",
         2,
         &["no logistic model", "without --method"],
     );
     folder.refuses(
-        "fit signs.csv --feature-bounds=-1,1 --binary --family multinomial --epsilon 4 --delta 1e-6 --sparsity 2 --method iht",
+        "fit signs.csv --header --feature-bounds=-1,1 --binary --family multinomial --epsilon 4 --delta 1e-6 --sparsity 2 --method iht",
         2,
         &["no multinomial model", "without --method"],
     );
@@ -271,19 +272,18 @@ fn zeros_and_empty_rows_are_fitted() {
         .collect();
     folder.write("empty.libsvm", sparse);
     for (file, flags) in [
-        ("zeros.csv", ""),
-        ("zeros.csv", "--method noisy-iht"),
-        ("zeros.csv", "--method dp-iht"),
-        ("zeros.csv", "--method two-stage --no-intercept"),
-        ("zeros.csv", "--method transfer --no-intercept"),
-        ("zeros.csv", "--method iht --no-intercept"),
-        ("empty.csv", ""),
-        ("empty.csv", "--method noisy-iht"),
-        ("empty.libsvm", "--columns 3"),
+        ("zeros.csv --header", BUDGET),
+        ("zeros.csv --header", "--epsilon 4 --delta 1e-6 --method noisy-iht"),
+        ("zeros.csv --header", "--epsilon 4 --delta 1e-6 --method dp-iht"),
+        ("zeros.csv --header", "--epsilon 4 --delta 1e-6 --method two-stage --no-intercept"),
+        ("zeros.csv --header", "--epsilon 4 --delta 1e-6 --method transfer --no-intercept"),
+        ("zeros.csv --header", "--method iht --no-intercept"),
+        ("empty.csv --header", BUDGET),
+        ("empty.csv --header", "--epsilon 4 --delta 1e-6 --method noisy-iht"),
+        ("empty.libsvm --columns 3", BUDGET),
     ] {
-        let fit = folder.json(&format!(
-            "fit {file} --feature-bounds=-2,2 --target-bounds=0,5 --sparsity 2 --epsilon 4 --delta 1e-6 {flags}"
-        ));
+        let fit = folder
+            .json(&format!("fit {file} --feature-bounds=-2,2 --target-bounds=0,5 --sparsity 2 {flags}"));
         let finite =
             fit["coefficients"].as_object().unwrap().values().all(|b| b.as_f64().unwrap().is_finite());
         assert!(finite, "{file} {flags}: {}", fit["coefficients"]);
@@ -305,7 +305,7 @@ fn sparse_means_and_karwa_vadhan() {
     let folder = Folder::new();
     folder.write("t.csv", format!("{}\n{rows}", names.join(",")));
     // The bounds' middle is not zero: means that are not chosen are zero in the user's own units.
-    let mean = "mean t.csv --feature-bounds=-5,9 --epsilon 2 --delta 1e-6";
+    let mean = "mean t.csv --header --feature-bounds=-5,9 --epsilon 2 --delta 1e-6";
     let sparse = folder.json(&format!("{mean} --sparsity 1 --intervals 0.95"));
     assert_eq!(strings(&sparse["support"]), ["m4"]);
     assert_eq!(sparse["means"].as_object().unwrap().len(), 1);
@@ -336,42 +336,6 @@ fn sparse_means_and_karwa_vadhan() {
             &[what, "[1, 9]", "do not hold 0"],
         );
     }
-}
-
-/// A Parquet file of sparse rows: lists of columns from 0 and of values, and the response `y`.
-fn lists(rows: &[(Vec<i64>, Vec<f64>, f64)], names: [&str; 2]) -> Vec<u8> {
-    let list = |name: &str, element: &str| {
-        format!("required group {name} (LIST) {{ repeated group list {{ required {element} element; }} }}")
-    };
-    let [indices, values] = [list(names[0], "int64"), list(names[1], "double")];
-    let schema =
-        parse_message_type(&format!("message rows {{ {indices} {values} required double y; }}")).unwrap();
-    let mut bytes = Vec::new();
-    let mut writer = SerializedFileWriter::new(&mut bytes, Arc::new(schema), Arc::default()).unwrap();
-    let mut group = writer.next_row_group().unwrap();
-    let levels = |lengths: Vec<usize>| -> (Vec<i16>, Vec<i16>) {
-        let each = lengths
-            .into_iter()
-            .flat_map(|n| (0..n.max(1)).map(move |k| (i16::from(n > 0), i16::from(k > 0))));
-        each.unzip()
-    };
-    let (defined, repeated) = levels(rows.iter().map(|row| row.0.len()).collect());
-    let mut column = group.next_column().unwrap().unwrap();
-    let all: Vec<i64> = rows.iter().flat_map(|row| row.0.clone()).collect();
-    column.typed::<Int64Type>().write_batch(&all, Some(&defined), Some(&repeated)).unwrap();
-    column.close().unwrap();
-    let (defined, repeated) = levels(rows.iter().map(|row| row.1.len()).collect());
-    let mut column = group.next_column().unwrap().unwrap();
-    let all: Vec<f64> = rows.iter().flat_map(|row| row.1.clone()).collect();
-    column.typed::<DoubleType>().write_batch(&all, Some(&defined), Some(&repeated)).unwrap();
-    column.close().unwrap();
-    let mut column = group.next_column().unwrap().unwrap();
-    let all: Vec<f64> = rows.iter().map(|row| row.2).collect();
-    column.typed::<DoubleType>().write_batch(&all, None, None).unwrap();
-    column.close().unwrap();
-    group.close().unwrap();
-    writer.close().unwrap();
-    bytes
 }
 
 #[test]

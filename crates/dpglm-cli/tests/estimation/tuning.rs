@@ -28,7 +28,7 @@ fn tables(rows: usize) -> Folder {
 fn the_sparsity_is_chosen_and_the_certificate_shows_the_division() {
     let folder = tables(6_000);
     let call = format!(
-        "fit wide.csv --feature-bounds=-1,1 --target-bounds=-5,5 --tune sparsity=auto:8,clip=auto {BUDGET}"
+        "fit wide.csv --header --feature-bounds=-1,1 --target-bounds=-5,5 --tune sparsity=auto:8,clip=auto {BUDGET}"
     );
     let ran = folder.run(&format!("{call} --output fit.json"));
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -51,15 +51,16 @@ fn the_sparsity_is_chosen_and_the_certificate_shows_the_division() {
     folder.write("forged.json", forged.to_string());
     folder.refuses("show forged.json", 1, &["its events cost"]);
     // A dry run shows the same division and reads nothing.
-    let plan = folder.run(&call.replace("wide.csv", "--dry-run --rows 6000 --columns 30")).stdout;
+    let plan = folder.run(&call.replace("wide.csv --header", "--dry-run --rows 6000 --columns 30")).stdout;
     assert!(plan.contains("From every fifth row alone:") && plan.contains("no cell was read"), "{plan}");
 }
 
 #[test]
 fn penalties_and_the_number_of_means_are_chosen() {
     let folder = tables(4_000);
-    let fit = folder
-        .json(&format!("fit wide.csv --feature-bounds=-1,1 --target-bounds=-5,5 --tune ridge=auto {BUDGET}"));
+    let fit = folder.json(&format!(
+        "fit wide.csv --header --feature-bounds=-1,1 --target-bounds=-5,5 --tune ridge=auto {BUDGET}"
+    ));
     assert!(fit["ridge"].as_f64().unwrap() < 0.1, "{fit}");
     assert_eq!(fit["certificate"]["parts"].as_array().unwrap().len(), 2);
     let mean = folder.json(&format!("mean means.npy --feature-bounds=-5,5 --tune sparsity=auto:9 {BUDGET}"));
@@ -100,7 +101,9 @@ fn what_cannot_be_tuned_is_refused_before_the_table_is_opened() {
     let few = "0.1,0\n".repeat(12);
     folder.write("few.csv", format!("x,y\n{few}"));
     folder.refuses(
-        &fit("sparsity=auto").replace("absent", "few").replace("--target-bounds=0,1", "--binary"),
+        &fit("sparsity=auto")
+            .replace("absent.csv", "few.csv --header")
+            .replace("--target-bounds=0,1", "--binary"),
         1,
         &["at least 20"],
     );

@@ -14,7 +14,8 @@ fn numeric(text: &str) -> Folder {
     folder
 }
 
-const NUMERIC: &str = "fit t.csv --feature-bounds=0,10 --target-bounds=0,10 --epsilon 1 --delta 1e-6";
+const NUMERIC: &str =
+    "fit t.csv --header --feature-bounds=0,10 --target-bounds=0,10 --epsilon 1 --delta 1e-6";
 const ROWS: &str = "a,b,y\n1,2,3\n4,5,6\n7,8,9\n2,4,6\n";
 
 #[test]
@@ -71,7 +72,7 @@ fn bad_cells_of_arrays_follow_it_too() {
 #[test]
 fn bounds_reversed() {
     let folder = numeric(ROWS);
-    let fit = |bounds: &str| format!("fit t.csv {bounds} {BUDGET}");
+    let fit = |bounds: &str| format!("fit t.csv --header {bounds} {BUDGET}");
     folder.refuses(
         &fit("--feature-bounds=1,-1 --binary"),
         2,
@@ -83,7 +84,7 @@ fn bounds_reversed() {
         &["--target-bounds", "reversed", "got [5, -5]"],
     );
     folder.refuses(&fit("--feature-bounds=1 --binary"), 2, &["--feature-bounds", "two numbers"]);
-    folder.refuses(&format!("mean t.csv --feature-bounds=1,-1 {BUDGET}"), 2, &["reversed"]);
+    folder.refuses(&format!("mean t.csv --header --feature-bounds=1,-1 {BUDGET}"), 2, &["reversed"]);
     let folder = people(20);
     folder.write("schema.toml", PEOPLE.replace("[20, 80]", "[80, 20]"));
     folder.refuses(PEOPLE_FIT, 1, &["schema.toml", "columns.age.bounds", "reversed"]);
@@ -95,13 +96,14 @@ fn bounds_so_large_that_arithmetic_overflows() {
     for bounds in
         ["--feature-bounds=-1e300,1e300 --binary", "--feature-bounds=0,10 --target-bounds=-1e200,1e200"]
     {
-        folder.refuses(&format!("fit t.csv {bounds} {BUDGET}"), 2, &["overflow", "really take"]);
+        folder.refuses(&format!("fit t.csv --header {bounds} {BUDGET}"), 2, &["overflow", "really take"]);
     }
     // The largest bounds that are accepted give finite numbers.
-    let fit = folder
-        .json(&format!("fit t.csv --feature-bounds=-1e100,1e100 --target-bounds=-1e100,1e100 {BUDGET}"));
+    let fit = folder.json(&format!(
+        "fit t.csv --header --feature-bounds=-1e100,1e100 --target-bounds=-1e100,1e100 {BUDGET}"
+    ));
     assert!(["(Intercept)", "a", "b"].iter().all(|name| number(&fit, &["coefficients", name]).is_finite()));
-    let means = folder.json(&format!("mean t.csv --feature-bounds=-1e100,1e100 {BUDGET}"));
+    let means = folder.json(&format!("mean t.csv --header --feature-bounds=-1e100,1e100 {BUDGET}"));
     assert!(["a", "b", "y"].iter().all(|name| number(&means, &["means", name]).is_finite()));
 }
 
@@ -128,7 +130,8 @@ fn empty_files() {
 fn one_row() {
     let folder = numeric("a,b,y\n1,2,3\n");
     folder.refuses(NUMERIC, 1, &["n = 1", "at least 2"]);
-    folder.refuses(&format!("{NUMERIC} --method reference"), 1, &["n = 1", "at least 2"]);
+    let plain = NUMERIC.replace(BUDGET, "--method reference");
+    folder.refuses(&plain, 1, &["n = 1", "at least 2"]);
 }
 
 #[test]
@@ -153,7 +156,8 @@ fn a_constant_column_is_fitted() {
     let rows: String = (0..400).map(|i| format!("5,{},{}\n", i % 10, f64::from(i % 10) / 2.0)).collect();
     let folder = numeric(&format!("a,b,y\n{rows}"));
     for extra in ["--epsilon 4 --delta 1e-5", "--epsilon inf", "--method reference"] {
-        let fit = folder.json(&format!("fit t.csv --feature-bounds=0,10 --target-bounds=0,10 {extra}"));
+        let fit =
+            folder.json(&format!("fit t.csv --header --feature-bounds=0,10 --target-bounds=0,10 {extra}"));
         assert!(
             ["(Intercept)", "a", "b"].iter().all(|n| number(&fit, &["coefficients", n]).is_finite()),
             "{extra}"
@@ -196,12 +200,15 @@ fn a_first_line_that_is_a_row_is_never_shown() {
     let text = std::fs::read_to_string(folder.path("people.csv")).unwrap();
     folder.write("people.csv", text.split_once('\n').unwrap().1);
     let row: Vec<&str> = text.lines().nth(1).unwrap().split(',').filter(|cell| cell.len() > 2).collect();
-    for (command, words) in [
-        ("schema init people.csv", vec!["line 1", "somebody's row", "--no-header"]),
-        (PEOPLE_FIT, vec!["8 of the file's 8 columns", "`age`", "names = [...]"]),
-        (&format!("fit people.csv --feature-bounds=0,1 --binary {BUDGET}"), vec!["line 1", "somebody's row"]),
+    let undeclared = vec!["must be declared", "somebody's row", "--header or --no-header"];
+    for (command, code, words) in [
+        ("schema init people.csv", 2, undeclared.clone()),
+        ("schema init people.csv --header", 1, vec!["line 1", "somebody's row", "--no-header"]),
+        (PEOPLE_FIT, 1, vec!["8 of the file's 8 columns", "`age`", "names = [...]"]),
+        (&format!("fit people.csv --feature-bounds=0,1 --binary {BUDGET}"), 2, undeclared.clone()),
+        (&format!("mean people.csv --feature-bounds=0,1 {BUDGET}"), 2, undeclared),
     ] {
-        folder.refuses(command, 1, &words);
+        folder.refuses(command, code, &words);
         let said = folder.run(command).stderr;
         assert!(row.iter().all(|cell| !said.contains(cell)), "{command}: {said}");
     }
@@ -225,6 +232,28 @@ fn budgets_that_promise_nothing() {
     ] {
         folder.refuses(&format!("{LOGISTIC} {budget}"), 2, &words);
         folder.refuses(&format!("mean X.npy --feature-bounds=-1,1 {budget}"), 2, &words);
+    }
+}
+
+/// Who grants a budget expects noise: a method without any refuses it, and an infinite epsilon has no delta.
+#[test]
+fn budgets_that_nothing_is_spent_of() {
+    let folder = arrays(20);
+    for (flags, words) in [
+        ("--method reference --epsilon 1", vec!["--epsilon goes with a private method", "--method gradient"]),
+        ("--method reference --delta 1e-6", vec!["--delta goes with a private method", "leave out --delta"]),
+        ("--method reference --insecure-seed 1", vec!["--insecure-seed goes with a private method"]),
+        ("--method iht --sparsity 1 --epsilon 1", vec!["--epsilon goes", "--method select-refine"]),
+        ("--epsilon inf --delta 1e-6", vec!["--delta goes with a finite --epsilon", "leave out --delta"]),
+        ("--tune clip=auto --method reference", vec!["--tune clip=auto", "not with reference"]),
+    ] {
+        folder.refuses(&format!("{LOGISTIC} {flags}"), 2, &words);
+    }
+    for (flags, words) in [
+        ("--epsilon inf --delta 1e-6", vec!["--delta goes with a finite --epsilon"]),
+        ("--epsilon 1 --delta 1e-6 --tune clip=auto", vec!["--tune clip=auto", "leave it out"]),
+    ] {
+        folder.refuses(&format!("mean X.npy --feature-bounds=-1,1 {flags}"), 2, &words);
     }
 }
 
@@ -257,8 +286,13 @@ fn models_that_do_not_fit_together() {
     let people = people(20);
     people.refuses(&format!("{PEOPLE_FIT} --unit age"), 2, &["`age`", "cannot also be a feature"]);
     people.refuses(&format!("{PEOPLE_FIT} --target none"), 2, &["`none`", "not declared"]);
-    people.write("schema.toml", format!("unit = \"id\"{PEOPLE}"));
-    people.refuses(&format!("mean people.csv --schema schema.toml {BUDGET}"), 1, &["unit `id`"]);
+    people.refuses(&format!("{PEOPLE_FIT} --unit none"), 1, &["`none`", "missing here"]);
+    people.refuses(&format!("{PEOPLE_FIT} --unit none --dry-run --rows 20"), 1, &["`none`", "missing here"]);
+    people.refuses(
+        &format!("mean people.csv --schema schema.toml --unit id --method karwa-vadhan {BUDGET}"),
+        2,
+        &["karwa-vadhan", "unit `id`", "--method localise"],
+    );
 }
 
 #[test]
@@ -273,7 +307,7 @@ fn unwritable_output() {
         &["none/fit.json"],
     );
     folder.refuses(
-        &format!("mean t.csv --feature-bounds=0,10 {BUDGET} --output none/m.json"),
+        &format!("mean t.csv --header --feature-bounds=0,10 {BUDGET} --output none/m.json"),
         1,
         &["create the folder"],
     );

@@ -5,8 +5,38 @@ use super::render;
 use dpglm::central::Privacy;
 use dpglm::privacy::Budget;
 
-/// The privacy asked for; epsilon and delta are the user's decision. An infinite epsilon asks for none.
+/// The privacy asked for; epsilon and delta are the user's decision. An infinite epsilon asks for none, and has no delta.
 pub fn privacy(epsilon: Option<f64>, delta: Option<f64>) -> Result<Privacy, Failure> {
+    match claimed(epsilon, delta)? {
+        Privacy::None if delta.is_some() => Err(Failure::Usage(
+            "--delta goes with a finite --epsilon: an infinite one promises nothing; leave out --delta"
+                .into(),
+        )),
+        granted => Ok(granted),
+    }
+}
+
+/// The privacy of a method that grants none. Who gives a budget or a seed all the same expects noise that is not there.
+pub fn none(
+    method: &str,
+    private: &str,
+    (epsilon, delta, seed): (Option<f64>, Option<f64>, Option<u64>),
+) -> Result<Privacy, Failure> {
+    for (flag, is_given) in
+        [("--epsilon", epsilon.is_some()), ("--delta", delta.is_some()), ("--insecure-seed", seed.is_some())]
+    {
+        if is_given {
+            return Err(Failure::Usage(format!(
+                "{flag} goes with a private method: --method {method} adds no noise and promises nothing; leave out {flag}, or \
+                 use --method {private}"
+            )));
+        }
+    }
+    Ok(Privacy::None)
+}
+
+/// The privacy that is claimed of a method. An infinite epsilon claims nothing; a delta may go with it.
+pub fn claimed(epsilon: Option<f64>, delta: Option<f64>) -> Result<Privacy, Failure> {
     let Some(epsilon) = epsilon else {
         return Err(Failure::Usage(
             "--epsilon is needed and has no default: choose the privacy loss you can defend, often between 0.1 and 4"

@@ -97,8 +97,11 @@ pub struct Block {
 pub struct MeanDocument {
     /// The schema's name and version.
     pub schema: String,
-    /// The number of rows.
+    /// The number of rows, or of units where a unit is declared.
     pub n: usize,
+    /// The column that says whose row it is: each unit counts as one row, the mean of its rows.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub unit: Option<String>,
     /// All columns.
     pub columns: Vec<String>,
     /// How they were taken, where not by the default.
@@ -286,7 +289,8 @@ impl Artefact {
                     mean.level.zip(mean.intervals.as_ref()),
                 );
                 let given = given_the_choice(mean.support.as_deref(), mean.level);
-                format!("Means of {} rows{chosen}\n\n{table}{given}", mean.n)
+                let rows = if mean.unit.is_some() { "units" } else { "rows" };
+                format!("Means of {} {rows}{chosen}\n\n{table}{given}", mean.n)
             }
         }
     }

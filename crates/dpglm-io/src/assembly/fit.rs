@@ -7,7 +7,7 @@ use super::model::{Coefficient, Method, Model};
 use super::{budget, data, notes};
 use crate::{Encoded, Schema};
 use dpglm::central::Privacy;
-use dpglm::data::{Dataset, Design};
+use dpglm::data::{Dataset, UnitMeans};
 use dpglm::noise::RandomSource;
 use std::path::Path;
 
@@ -108,12 +108,25 @@ pub fn take_means(
     rng: &mut RandomSource,
     say: &mut dyn FnMut(&str),
 ) -> Result<MeanDocument, Failure> {
-    let n = table.rows();
+    let units = match (&means.unit, &table.units) {
+        (None, None) => None,
+        (Some(unit), Some(units)) => Some((unit, units)),
+        _ => return Err(Failure::Failed("the means and their table do not speak of the same unit".into())),
+    };
+    let n = units.map_or(table.rows(), |(_, units)| units.count);
     let before =
         [budget::warning_of_large_delta(privacy, n), notes::of_few_rows(means.sparsity.or(means.largest), n)];
     before.iter().flatten().for_each(|note| say(note));
-    let design: &Design = &table.design;
-    let (fit, support) = means.estimator(&table.columns)?.fit(design, privacy, rng)?;
+    let estimator = means.estimator(&table.columns)?;
+    let (fit, support) = match units {
+        None => estimator.fit(&table.design, privacy, rng)?,
+        Some((unit, units)) => {
+            let ranges: Vec<(f64, f64)> =
+                table.columns.iter().map(|c| (c.scaling.lower, c.scaling.upper)).collect();
+            let people = UnitMeans::new(&table.design, &ranges, &units.of_row, units.count, unit)?;
+            estimator.fit(&people, privacy, rng)?
+        }
+    };
     let places = support.clone().unwrap_or_else(|| (0..table.columns.len()).collect());
     // Back from stored to the user's units.
     let estimates: Vec<Coefficient> = places
@@ -134,6 +147,7 @@ pub fn take_means(
     Ok(MeanDocument {
         schema: MEAN.into(),
         n,
+        unit: means.unit.clone(),
         columns: table.columns.iter().map(|column| column.name.clone()).collect(),
         method: (means.method != MeanMethod::Localise).then_some(means.method),
         sparsity: means.sparsity,

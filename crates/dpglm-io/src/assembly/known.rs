@@ -1,7 +1,11 @@
 //! What is publicly known of a table, and what follows from it before any cell is read.
 
 use super::failure::Failure;
-use crate::{Bounds, Domain, Encoded, ReadOptions, Response, Schema, Shape, Wide, WideBounds, shape};
+use crate::encode::Plan;
+use crate::{
+    Bounds, Declared, Domain, Encoded, ReadOptions, Response, Schema, Shape, Wide, WideBounds, shape,
+};
+use dpglm::privacy::Adjacency;
 use std::path::Path;
 
 /// What is publicly known about a table: a schema, or one pair of bounds.
@@ -14,23 +18,19 @@ pub enum Known {
 
 impl Known {
     /// The shape a dry run plans for: from flags, the schema, or the file's header; no cell is read.
-    pub fn shape(
-        &self,
-        file: Option<&Path>,
-        rows: Option<usize>,
-        columns: Option<usize>,
-    ) -> Result<(usize, usize), Failure> {
-        let header = match file {
-            None => Shape { rows: None, columns: None },
-            Some(path) => {
-                let schema = match self {
-                    Known::Schema(schema) => Some(schema),
-                    Known::Wide(_) => None,
-                };
-                shape(path, schema, &ReadOptions::default())?
-            }
+    pub fn shape(&self, file: Option<&Path>, rows: Option<usize>) -> Result<(usize, usize), Failure> {
+        let declared = match self {
+            Known::Schema(schema) => Declared::Schema(schema),
+            Known::Wide(wide) => Declared::Wide(wide),
         };
-        let has_unit = matches!(self, Known::Schema(schema) if schema.unit().is_some());
+        let header = match file {
+            None => {
+                self.refuse_what_needs_a_file()?;
+                Shape { rows: None, columns: None }
+            }
+            Some(path) => shape(path, declared, &ReadOptions::default())?,
+        };
+        let has_unit = self.unit().is_some();
         let stated = header.rows.filter(|_| !has_unit).and_then(|rows| usize::try_from(rows).ok());
         let rows = rows.or(stated).ok_or_else(|| {
             let what = if has_unit { "units" } else { "rows" };
@@ -38,17 +38,45 @@ impl Known {
                 "the number of {what} cannot be read from a header: give it with --rows N"
             ))
         })?;
-        let columns = match self {
-            Known::Schema(schema) => schema.encoded()?.0.len(),
-            Known::Wide(wide) => {
-                let inside = matches!(wide.response, Response::LastColumn | Response::Column(_));
-                let named = header.columns.map(|names| names.len().saturating_sub(usize::from(inside)));
-                columns.or(named).ok_or_else(|| {
-                    Failure::Usage("the number of columns is not known: give it with --columns D".into())
-                })?
+        let named = file.zip(header.columns);
+        let columns = match (self, named) {
+            (Known::Schema(schema), Some((path, names))) => {
+                Plan::new(schema, path, &names, true)?.columns.len()
             }
+            (Known::Schema(schema), None) => schema.encoded()?.0.len(),
+            (Known::Wide(wide), Some((path, names))) => wide.schema(path, &names)?.encoded()?.0.len(),
+            (Known::Wide(wide), None) => wide.features.ok_or_else(|| {
+                Failure::Usage("the number of columns is not known: give it with --columns D".into())
+            })?,
         };
         Ok((rows, columns))
+    }
+
+    /// Without a file there is no column to look for, no second file and no list.
+    fn refuse_what_needs_a_file(&self) -> Result<(), Failure> {
+        let Known::Wide(wide) = self else { return Ok(()) };
+        let flag = match (&wide.response, &wide.lists) {
+            (Response::Column(_), _) => "--target",
+            (Response::File(_), _) => "--response",
+            (_, Some(_)) => "--sparse-columns",
+            _ => return Ok(()),
+        };
+        Err(Failure::Usage(format!(
+            "{flag} speaks of a table, and none is given: leave out {flag}, or give FILE"
+        )))
+    }
+
+    /// The column that says whose row it is.
+    pub fn unit(&self) -> Option<&str> {
+        match self {
+            Known::Schema(schema) => schema.unit(),
+            Known::Wide(wide) => wide.unit.as_deref(),
+        }
+    }
+
+    /// Who the neighbours are.
+    pub fn adjacency(&self) -> Adjacency {
+        self.unit().map_or(Adjacency::ReplaceRow, |unit| Adjacency::ReplaceUnit(unit.to_owned()))
     }
 
     /// The values the target can take; `None` without a target.
@@ -92,6 +120,7 @@ impl Known {
             Known::Schema(schema) => Ok(schema.clone()),
             Known::Wide(wide) => {
                 let mut names: Vec<String> = table.columns.iter().map(|c| c.name.clone()).collect();
+                names.extend(wide.unit.clone());
                 if matches!(wide.response, Response::LastColumn | Response::Column(_)) {
                     names.extend(table.target.as_ref().map(|target| target.name.clone()));
                 }

@@ -7,7 +7,7 @@ use super::tune::Tune;
 use crate::EncodedColumn;
 use dpglm::central::{MeanFit, Prepared, Privacy, PrivateMean, SparseMean};
 use dpglm::comparators::KarwaVadhan;
-use dpglm::data::Design;
+use dpglm::data::MeanTable;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::{Adjacency, Certificate};
 use dpglm::tuning::{PreparedSparseMean, TunedSparseMean};
@@ -36,6 +36,8 @@ pub struct Means {
     pub largest: Option<usize>,
     /// Bounds on the columns' standard deviations, in the user's units.
     pub deviations: Option<(f64, f64)>,
+    /// The column that says whose row it is: each unit then counts as one row, the mean of its rows.
+    pub unit: Option<String>,
 }
 
 /// The estimator for given columns.
@@ -53,10 +55,14 @@ pub enum Estimator {
 impl Means {
     /// The largest number of means to choose one up to, of what is to be tuned.
     pub fn largest(tune: &Tune) -> Result<Option<usize>, Failure> {
+        let refuse = |message: &str| Err(Failure::Usage(message.into()));
         if tune.ridge.is_some() {
-            return Err(Failure::Usage(
-                "--tune ridge=auto goes with `dpglm fit`: a mean has no penalty".into(),
-            ));
+            return refuse("--tune ridge=auto goes with `dpglm fit`: a mean has no penalty");
+        }
+        if tune.clip {
+            return refuse(
+                "--tune clip=auto goes with `dpglm fit`: means find their clip privately always; leave it out",
+            );
         }
         Ok(tune.sparsity)
     }
@@ -68,6 +74,12 @@ impl Means {
             return refuse(
                 "--sparsity gives the number that --tune sparsity=auto would choose: leave out one of them",
             );
+        }
+        if let (MeanMethod::KarwaVadhan, Some(unit)) = (self.method, &self.unit) {
+            return Err(Failure::Usage(format!(
+                "--method karwa-vadhan compares rows by their place in the table, but the unit `{unit}` is protected with all of its \
+                 rows: use --method localise, or leave out the unit"
+            )));
         }
         match (self.method, self.deviations) {
             (MeanMethod::Localise, None) => Ok(()),
@@ -187,6 +199,7 @@ impl Estimator {
         &self,
         columns: usize,
         rows: usize,
+        adjacency: Adjacency,
         privacy: Privacy,
         source: &RandomSource,
     ) -> Result<Certificate, Failure> {
@@ -194,22 +207,23 @@ impl Estimator {
             ReadyMeans::Dense(prepared) => prepared.events()?,
             ReadyMeans::Sparse(prepared) => prepared.events()?,
             ReadyMeans::KarwaVadhan(prepared) => prepared.events()?,
-            ReadyMeans::Tuned(prepared) => match prepared.planned(source)? {
+            ReadyMeans::Tuned(prepared) => match prepared.planned(adjacency.clone(), source)? {
                 Some(certificate) => return Ok(certificate),
                 None => prepared.events()?,
             },
         };
-        planned::certificate(events, Vec::new(), Adjacency::ReplaceRow, None, privacy, source)
+        planned::certificate(events, Vec::new(), adjacency, None, privacy, source)
     }
 
     /// The means of the chosen columns and which they are; of all if `None`.
     pub fn fit(
         &self,
-        table: &Design,
+        table: &impl MeanTable,
         privacy: Privacy,
         rng: &mut RandomSource,
     ) -> Result<(MeanFit, Option<Vec<usize>>), Failure> {
-        self.prepare(table.columns(), table.rows(), privacy)?.fit(table, rng)
+        let design = table.design();
+        self.prepare(design.columns(), design.rows(), privacy)?.fit(table, rng)
     }
 }
 
@@ -217,12 +231,13 @@ impl ReadyMeans {
     /// The means of the chosen columns and which they are; of all if `None`.
     pub fn fit(
         &self,
-        table: &Design,
+        table: &impl MeanTable,
         rng: &mut RandomSource,
     ) -> Result<(MeanFit, Option<Vec<usize>>), Failure> {
         Ok(match self {
             ReadyMeans::Dense(prepared) => (prepared.fit(table, rng)?, None),
-            ReadyMeans::KarwaVadhan(prepared) => (prepared.fit(table, rng)?, None),
+            // Of rows alone: units were refused before.
+            ReadyMeans::KarwaVadhan(prepared) => (prepared.fit(table.design(), rng)?, None),
             ReadyMeans::Sparse(prepared) => {
                 let sparse = prepared.fit(table, rng)?;
                 (sparse.fit, Some(sparse.support))

@@ -36,8 +36,8 @@ pub struct Question {
     pub delta: f64,
     /// The mean squared error that is wanted.
     pub error: Option<f64>,
-    /// The standard deviation of the rows (mean) or of the errors (linear).
-    pub sigma: f64,
+    /// The standard deviation of the rows (mean) or of the errors (linear); by default 1.
+    pub sigma: Option<f64>,
     /// Public bounds of the columns, for a mean.
     pub feature_bounds: Option<(f64, f64)>,
     /// Public bounds of the response, for linear regression.
@@ -168,33 +168,44 @@ impl Question {
         Ok(Answer { document, law, points: simulation.points })
     }
 
+    /// The model with the bounds that go with it; others are refused.
+    fn model_name_and_bounds(&self) -> Result<PlannedModel, Failure> {
+        let refuse = |message: &str| Err(Failure::Usage(message.into()));
+        match (self.model, self.feature_bounds, self.target_bounds) {
+            (ModelName::Mean, Some(range), None) => Ok(PlannedModel::Mean { range }),
+            (ModelName::Linear, None, Some(target)) => Ok(PlannedModel::Linear { target }),
+            (ModelName::Logistic, None, None) => Ok(PlannedModel::Logistic),
+            (ModelName::Mean, None, _) => {
+                refuse("--model mean needs --feature-bounds=LOW,HIGH and no other bounds")
+            }
+            (ModelName::Mean, Some(_), Some(_)) => {
+                refuse("--target-bounds goes with --model linear: a mean has no target; leave it out")
+            }
+            (ModelName::Linear, _, None) => {
+                refuse("--model linear needs --target-bounds=LOW,HIGH; its features are taken in [-1, 1]")
+            }
+            (_, Some(_), _) => refuse(
+                "--feature-bounds goes with --model mean: the features of others are taken in [-1, 1]; leave it out",
+            ),
+            (ModelName::Logistic, None, Some(_)) => {
+                refuse("--target-bounds goes with --model linear: a binary target has none; leave it out")
+            }
+        }
+    }
+
     fn problem(&self) -> Result<Problem, Failure> {
-        let model = match (self.model, self.feature_bounds, self.target_bounds) {
-            (ModelName::Mean, Some(range), None) => PlannedModel::Mean { range },
-            (ModelName::Linear, None, Some(target)) => PlannedModel::Linear { target },
-            (ModelName::Logistic, None, None) => PlannedModel::Logistic,
-            (ModelName::Mean, ..) => {
-                return Err(Failure::Usage(
-                    "--model mean needs --feature-bounds=LOW,HIGH and no other bounds".into(),
-                ));
-            }
-            (ModelName::Linear, ..) => {
-                return Err(Failure::Usage(
-                    "--model linear needs --target-bounds=LOW,HIGH; its features are taken in [-1, 1]".into(),
-                ));
-            }
-            (ModelName::Logistic, ..) => {
-                return Err(Failure::Usage(
-                    "--model logistic takes no bounds: its features are taken in [-1, 1]".into(),
-                ));
-            }
-        };
+        let model = self.model_name_and_bounds()?;
+        if self.model == ModelName::Logistic && self.sigma.is_some() {
+            return Err(Failure::Usage(
+                "--sigma goes with --model mean and linear: a binary response has no other spread; leave it out".into(),
+            ));
+        }
         let problem = Problem {
             model,
             columns: self.columns,
             sparsity: self.sparsity,
             delta: self.delta,
-            sigma: self.sigma,
+            sigma: self.sigma.unwrap_or(1.0),
         };
         problem.validate()?;
         if self.error.is_some_and(|error| !(error.is_finite() && error > 0.0)) {

@@ -183,6 +183,7 @@ impl Builder {
         let Some(units) = &mut self.units else { return Ok(None) };
         let cell = match cell {
             Cell::Text(text) if self.missing_values.iter().any(|m| m == text) => Cell::Missing,
+            Cell::Number(number) if !number.is_finite() => Cell::Missing,
             other => other,
         };
         units.of_row[row] = units.number(cell).ok_or_else(|| {
@@ -261,6 +262,13 @@ impl Builder {
     pub fn finish_response(self) -> Result<(Vec<f64>, Option<Target>, CuratorNotes)> {
         self.require_rows()?;
         Ok((self.response.unwrap_or_default(), self.target, CuratorNotes(self.touched)))
+    }
+
+    /// Whose row each row is, of a table that holds nothing else.
+    pub fn finish_units(self) -> Result<(Option<Units>, CuratorNotes)> {
+        self.require_rows()?;
+        let units = self.units.map(|u| Units { count: u.count(), of_row: u.of_row });
+        Ok((units, CuratorNotes(self.touched)))
     }
 
     fn require_rows(&self) -> Result<()> {

@@ -101,7 +101,7 @@ impl Plan {
                 None => {}
             }
         }
-        refuse_absent(path, names, &unknown, &absent)?;
+        refuse_absent(path, names, &unknown, &absent, needs_target)?;
         refuse_ambiguous(&plan.columns)?;
         // A text file gives its cells from left to right.
         plan.slots.sort_by_key(|slot| slot.position);
@@ -228,6 +228,8 @@ fn undeclared_columns(schema: &Schema, names: &[String]) -> Vec<usize> {
 
 /// What to do about a file whose first line is a row.
 const WITHOUT_HEADER: &str = "if the file has no header line, write names = [...] in the schema";
+/// The same about a file to predict for.
+const NEW_WITHOUT_HEADER: &str = "if the file has no header line, give --no-header";
 
 fn refuse_undeclared(schema: &Schema, path: &Path, names: &[String], undeclared: &[usize]) -> Result<()> {
     if undeclared.is_empty() {
@@ -266,10 +268,17 @@ fn refuse_undeclared(schema: &Schema, path: &Path, names: &[String], undeclared:
     ))
 }
 
-fn refuse_absent(path: &Path, names: &[String], undeclared: &[usize], absent: &[&str]) -> Result<()> {
+fn refuse_absent(
+    path: &Path,
+    names: &[String],
+    undeclared: &[usize],
+    absent: &[&str],
+    needs_target: bool,
+) -> Result<()> {
     if absent.is_empty() {
         return Ok(());
     }
+    let without_header = if needs_target { WITHOUT_HEADER } else { NEW_WITHOUT_HEADER };
     let declared = names.len() - undeclared.len();
     Err(Error::file(
         path,
@@ -277,7 +286,7 @@ fn refuse_absent(path: &Path, names: &[String], undeclared: &[usize], absent: &[
         format!("column {} is declared in the schema but missing here", list(absent)),
         delimiter_hint(names).unwrap_or_else(|| {
             format!(
-                "{declared} of the file's {} columns are declared; correct the schema or the file; {WITHOUT_HEADER}",
+                "{declared} of the file's {} columns are declared; correct the schema or the file; {without_header}",
                 names.len()
             )
         }),

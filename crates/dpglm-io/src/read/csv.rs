@@ -1,17 +1,21 @@
 //! Delimited text, row after row into the table: the file's text is never held.
+//!
+//! Nothing about how a file is read is told from its cells. Whether the first line holds names is declared. Comments stand before the
+//! table only. In a file of one column a blank line is a missing cell, so that nobody's missing cell changes the number of rows.
 
 use std::collections::HashSet;
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
+use super::blank_lines::BlankLines;
 use super::format::extension;
 use super::{Glimpse, Looks, compressed, unnamed};
 use crate::cell::{Cell, parse};
 use crate::encode::Builder;
 use crate::error::{Error, Place, Result};
-use crate::schema::{DEFAULT_MISSING, Schema};
+use crate::schema::{DEFAULT_MISSING, Naming, Schema};
 
 /// How a text file is written.
 pub(crate) struct Dialect {
@@ -38,38 +42,45 @@ pub(crate) struct Table {
     names: Vec<String>,
     /// The first line, where it is a row and not a header.
     first: Option<ByteRecord>,
-    has_comments: bool,
-    two_character_ends: bool,
+    /// Comment lines before the first line that is read.
+    skipped: u64,
 }
 
 impl Table {
-    /// Opens a file with a header line, or without one if `names` are given.
-    pub fn open(path: &Path, dialect: &Dialect, names: Option<&[String]>) -> Result<Self> {
-        let (reader, line) = first_line(path, dialect)?;
-        match names {
-            None => Ok(Self::new(path, dialect, reader, header(path, &line)?, None)),
-            Some(names) if names.len() == line.len() => {
-                let names = names.iter().map(|n| n.trim().to_owned()).collect();
-                Ok(Self::new(path, dialect, reader, names, Some(line)))
+    /// Opens a file whose columns' names come from where the curator declared.
+    pub fn open(path: &Path, dialect: &Dialect, naming: Naming<'_>) -> Result<Self> {
+        let opened = Opened::new(path, dialect)?;
+        match naming {
+            Naming::FirstLine => {
+                let names = header(path, &opened.line)?;
+                Ok(opened.table(path, names, false))
             }
-            Some(names) => Err(Error::file(
+            Naming::Numbered => {
+                let names = unnamed(opened.line.len());
+                Ok(opened.table(path, names, true))
+            }
+            Naming::Listed(names) if names.len() == opened.line.len() => {
+                let names = names.iter().map(|n| n.trim().to_owned()).collect();
+                Ok(opened.table(path, names, true))
+            }
+            Naming::Listed(names) => Err(Error::file(
                 path,
-                Place::Line(1),
-                format!("the schema names {} columns, this line has {}", names.len(), line.len()),
+                Place::Line(opened.skipped + 1),
+                format!("the schema names {} columns, this line has {}", names.len(), opened.line.len()),
                 "correct `names` or `delimiter` in the schema",
             )),
         }
     }
 
-    /// Opens a file that no schema declares yet, to speak of its columns by name. A first line that may be somebody's
-    /// row is refused, for its cells are private.
+    /// Opens a file that no schema declares yet, to speak of its columns by name. A declared header that looks like
+    /// somebody's row is refused, for the cells of one are private: a slip would write them into a schema.
     pub fn open_undeclared(path: &Path, dialect: &Dialect, has_header: bool) -> Result<Self> {
-        let (reader, line) = first_line(path, dialect)?;
+        let opened = Opened::new(path, dialect)?;
         if !has_header {
-            let names = (1..=line.len()).map(|j| format!("c{j}")).collect();
-            return Ok(Self::new(path, dialect, reader, names, Some(line)));
+            let names = (1..=opened.line.len()).map(|j| format!("c{j}")).collect();
+            return Ok(opened.table(path, names, true));
         }
-        if let Some(why) = may_be_a_row(&line) {
+        if let Some(why) = may_be_a_row(&opened.line) {
             return Err(Error::file(
                 path,
                 Place::Line(1),
@@ -79,45 +90,8 @@ impl Table {
                 "if the file has no header line, say so with --no-header; else give every column a name of its own",
             ));
         }
-        Ok(Self::new(path, dialect, reader, header(path, &line)?, None))
-    }
-
-    /// Opens a numeric file: unless the caller says so, a first line of numbers and missing cells only is a row, and one
-    /// without any number is the header. A mixture is refused: names are published, and it may be somebody's row.
-    pub fn open_numeric(path: &Path, dialect: &Dialect, has_header: Option<bool>) -> Result<Self> {
-        let (reader, line) = first_line(path, dialect)?;
-        let numbers = line.iter().filter(|cell| !parse(cell.trim_ascii()).is_nan()).count();
-        let missing = line.iter().filter(|cell| is_missing(cell.trim_ascii())).count();
-        if has_header.is_none() && numbers > 0 && numbers + missing < line.len() {
-            return Err(Error::file(
-                path,
-                Place::Line(1),
-                "some cells are numbers and some are not, so this may be a header or somebody's row",
-                "give every column a name that is no number, or put a header line above the rows",
-            ));
-        }
-        if has_header.unwrap_or(numbers == 0) {
-            return Ok(Self::new(path, dialect, reader, header(path, &line)?, None));
-        }
-        Ok(Self::new(path, dialect, reader, unnamed(line.len()), Some(line)))
-    }
-
-    fn new(
-        path: &Path,
-        dialect: &Dialect,
-        reader: Reader<Box<dyn Read>>,
-        names: Vec<String>,
-        first: Option<ByteRecord>,
-    ) -> Self {
-        Self {
-            path: path.to_path_buf(),
-            // One line has been read: the parser still counts it only if its line end is not complete.
-            two_character_ends: reader.position().line() == 1,
-            reader,
-            names,
-            first,
-            has_comments: dialect.comment.is_some(),
-        }
+        let names = header(path, &opened.line)?;
+        Ok(opened.table(path, names, false))
     }
 
     pub fn names(&self) -> &[String] {
@@ -167,44 +141,69 @@ impl Table {
             *record = first;
             return Ok(true);
         }
-        let before = self.reader.position().line();
-        let more = self.reader.read_byte_record(record).map_err(|e| fault(&self.path, e))?;
-        if self.names.len() == 1 && !self.has_comments {
-            self.refuse_blank_lines(record, before, more)?;
-        }
-        Ok(more)
-    }
-
-    /// The parser skips blank lines. With one column a blank line is a missing cell: n must not shrink unseen.
-    fn refuse_blank_lines(&self, record: &ByteRecord, before: u64, more: bool) -> Result<()> {
-        let passed = self.reader.position().line() - before;
-        let inside = record.get(0).unwrap_or_default().iter().filter(|b| **b == b'\n').count() as u64;
-        // The parser stops between the two characters of a two-character line end.
-        let expected = if more { 1 + inside } else { u64::from(self.two_character_ends) };
-        if passed <= expected {
-            return Ok(());
-        }
-        Err(Error::file(
-            &self.path,
-            Place::Line(before),
-            "a blank line in a file of one column could be a missing cell or nothing",
-            "write NA for a missing cell, or delete the line",
-        ))
+        self.reader.read_byte_record(record).map_err(|e| fault(&self.path, e, self.skipped))
     }
 }
 
-fn first_line(path: &Path, dialect: &Dialect) -> Result<(Reader<Box<dyn Read>>, ByteRecord)> {
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .delimiter(dialect.delimiter)
-        .comment(dialect.comment)
-        .buffer_capacity(1 << 16)
-        .from_reader(compressed::open(path)?);
-    let mut line = ByteRecord::new();
-    if reader.read_byte_record(&mut line).map_err(|e| fault(path, e))? {
-        return Ok((reader, line));
+/// Bytes at the start of a file that are looked at to see how it is written.
+const START: u64 = 1 << 16;
+
+/// An open file whose first line has been read; nothing is known yet of its columns.
+struct Opened {
+    reader: Reader<Box<dyn Read>>,
+    line: ByteRecord,
+    skipped: u64,
+}
+
+impl Opened {
+    fn new(path: &Path, dialect: &Dialect) -> Result<Self> {
+        let mut input = compressed::open(path)?;
+        let mut start = Vec::new();
+        input.by_ref().take(START).read_to_end(&mut start).map_err(|e| Error::read(path, e))?;
+        let (skipped, bytes) = before_the_table(&start, dialect.comment);
+        let start = start.split_off(bytes);
+        let mut line = ByteRecord::new();
+        let empty =
+            || Error::file(path, Place::Whole, "the file is empty", "check that the export was complete");
+        if !builder(dialect)
+            .from_reader(start.as_slice())
+            .read_byte_record(&mut line)
+            .map_err(|e| fault(path, e, skipped))?
+        {
+            return Err(empty());
+        }
+        let whole = Cursor::new(start).chain(input);
+        let whole: Box<dyn Read> =
+            if line.len() == 1 { Box::new(BlankLines::new(whole)) } else { Box::new(whole) };
+        let mut reader = builder(dialect).from_reader(whole);
+        match reader.read_byte_record(&mut line).map_err(|e| fault(path, e, skipped))? {
+            true => Ok(Self { reader, line, skipped }),
+            false => Err(empty()),
+        }
     }
-    Err(Error::file(path, Place::Whole, "the file is empty", "check that the export was complete"))
+
+    fn table(self, path: &Path, names: Vec<String>, is_row: bool) -> Table {
+        let Self { reader, line, skipped } = self;
+        Table { path: path.to_path_buf(), reader, names, first: is_row.then_some(line), skipped }
+    }
+}
+
+fn builder(dialect: &Dialect) -> ReaderBuilder {
+    let mut builder = ReaderBuilder::new();
+    builder.has_headers(false).delimiter(dialect.delimiter).buffer_capacity(1 << 16);
+    builder
+}
+
+/// The comment lines before the table, and the bytes up to it. Below the first line of the table a line is a row whatever it
+/// starts with: a mark in somebody's cell must not make the row vanish.
+fn before_the_table(start: &[u8], comment: Option<u8>) -> (u64, usize) {
+    let (mut lines, mut at) = (0, if start.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 });
+    while comment.is_some() && start.get(at).copied() == comment {
+        let line = start[at..].iter().position(|b| *b == b'\n');
+        at = line.map_or(start.len(), |end| at + end + 1);
+        lines += 1;
+    }
+    (lines, at)
 }
 
 /// What in a first line looks like a row's cell. The cell itself is not repeated.
@@ -245,12 +244,12 @@ fn header(path: &Path, line: &ByteRecord) -> Result<Vec<String>> {
         .collect()
 }
 
-fn fault(path: &Path, error: ::csv::Error) -> Error {
+fn fault(path: &Path, error: ::csv::Error, skipped: u64) -> Error {
     match error.into_kind() {
         ErrorKind::Io(source) => Error::read(path, source),
         ErrorKind::UnequalLengths { pos, expected_len, len } => Error::file(
             path,
-            pos.map_or(Place::Whole, |p| Place::Line(p.line())),
+            pos.map_or(Place::Whole, |p| Place::Line(p.line() + skipped)),
             format!("the line has {len} cells, the first line has {expected_len}"),
             "quote cells that hold the delimiter, close open quotes, or complete the line",
         ),

@@ -21,6 +21,18 @@ pub enum Format {
     Libsvm,
 }
 
+impl Format {
+    /// Tells a file's format from its first bytes, then from its name.
+    pub fn of(path: &Path) -> Result<Self> {
+        sniff(path)
+    }
+
+    /// Whether it is text in which the first line may hold names. A response in a file of its own is never LIBSVM text.
+    pub fn is_delimited(self) -> bool {
+        self == Format::Csv
+    }
+}
+
 /// Tells a file's format from its first bytes, then from its name.
 pub(crate) fn sniff(path: &Path) -> Result<Format> {
     let mut first = Vec::new();

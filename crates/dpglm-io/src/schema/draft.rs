@@ -25,16 +25,20 @@ const PREFACE: &str = "\
 /// Drafts a schema from a file's header and the types of its first rows. Blanks make it fail validation until they
 /// are filled in.
 ///
-/// A first line that may be somebody's row is refused: its cells would stand in the draft as names. For a text file
-/// that `has_header` says has no header, the columns are called c1, c2, ...
-pub fn draft(file: &Path, has_header: bool) -> Result<String> {
+/// Of a text file it must be said whether it has a header: the first line may be somebody's row, whose cells would stand in the
+/// draft as names. A declared header with a cell that no name should be is refused all the same. Without a header the columns are
+/// called c1, c2, ... Files that name their columns themselves need no declaration and refuse one.
+pub fn draft(file: &Path, has_header: Option<bool>) -> Result<String> {
     let columns = glimpse(file, has_header)?;
     let mut text = String::from(PREFACE);
     text.push_str(
         "\ntarget = \"\"           # the column to explain\nintercept = true\n\
          missing = \"fill\"      # or \"drop\": the row gets weight zero\n",
     );
-    if !has_header {
+    if has_header == Some(true) {
+        text.push_str("header = true         # the first line holds the names below\n");
+    }
+    if has_header == Some(false) {
         let names: Vec<String> = columns.iter().map(|column| format!("\"{}\"", column.name)).collect();
         // Writing to a string does not fail.
         let _ = writeln!(

@@ -32,6 +32,9 @@ pub(crate) struct RawSchema {
     /// A line that starts with this is skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<char>,
+    /// Whether a text file begins with a line of column names; without this it does, unless `names` are given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub header: Option<bool>,
     /// The column names of a text file that has no header line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names: Option<Vec<String>>,

@@ -209,6 +209,13 @@ fn check_text_format(raw: &RawSchema) -> Result<()> {
     if raw.delimiter.is_some() && raw.delimiter == raw.comment {
         return Err(Error::declaration("comment", "equals the delimiter", "choose another mark"));
     }
+    if raw.header == Some(true) && raw.names.is_some() {
+        return Err(Error::declaration(
+            "header",
+            "`names` are for a text file without a header line, but header = true",
+            "take out one of the two",
+        ));
+    }
     let mut seen = HashSet::new();
     for name in raw.names.iter().flatten() {
         if !seen.insert(name.trim()) {

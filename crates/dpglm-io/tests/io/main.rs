@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its files should stop")]
 
 mod artefacts;
+mod declared;
 mod drafts;
 mod encoding;
 mod formats;

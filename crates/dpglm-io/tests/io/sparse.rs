@@ -4,7 +4,8 @@ use crate::support::{LIST_KINDS, ListKind, entries, f64_bytes, message, npy, npz
 use dpglm::data::Values;
 use dpglm::data::design::Storage;
 use dpglm_io::{
-    Encoded, Format, Precision, ReadOptions, Response, Scale, Schema, Wide, read_table, read_wide, shape,
+    Declared, Encoded, Format, Precision, ReadOptions, Response, Scale, Schema, Wide, read_table, read_wide,
+    shape,
 };
 
 const OPTIONS: ReadOptions = ReadOptions {
@@ -12,7 +13,6 @@ const OPTIONS: ReadOptions = ReadOptions {
     strict: false,
     format: None,
     delimiter: None,
-    header: None,
     needs_target: true,
     constant_column: false,
 };
@@ -78,7 +78,7 @@ fn arrays_of_scipy() {
         let mut expected = [0.0; 27];
         (expected[0], expected[8], expected[22]) = (0.25, -0.5, 1.0);
         assert_eq!(entries(&table), expected);
-        let found = shape(&file.path, None, &OPTIONS).unwrap();
+        let found = shape(&file.path, Declared::Wide(&wide()), &OPTIONS).unwrap();
         assert_eq!((found.rows, found.columns.map(|c| c.len())), (Some(3), Some(9)));
         let y = sample("y.npy", npy("'<f8'", false, "(3,)", &f64_bytes(&[0.0, 1.0, 1.0])));
         let with_response = wide().with_binary_response(Response::File(y.path.clone()));
@@ -201,7 +201,7 @@ fn sparse_rows_in_lists_of_parquet() {
         let answers = sample("y.npy", npy("'<f8'", false, "(5,)", &f64_bytes(&y)));
         let apart = wide().with_binary_response(Response::File(answers.path.clone())).with_features(9);
         assert_eq!(read_wide(&file.path, &apart, &OPTIONS).unwrap().response, y);
-        let found = shape(&file.path, None, &OPTIONS).unwrap();
+        let found = shape(&file.path, Declared::Wide(&wide()), &OPTIONS).unwrap();
         assert_eq!((found.rows, found.columns), (Some(5), None));
     }
     // More rows than are decoded at a time.
@@ -256,7 +256,7 @@ fn wrong_lists() {
     let good = file(kind, &[1], &[1.0]);
     let unknown = Wide { features: None, ..wide.clone() };
     says(&message(read_wide(&good.path, &unknown, &OPTIONS)), &["number of columns", "--columns"]);
-    let names = |a: &str, b: &str| Wide { lists: [a.to_owned(), b.to_owned()], ..wide.clone() };
+    let names = |a: &str, b: &str| Wide { lists: Some([a.to_owned(), b.to_owned()]), ..wide.clone() };
     for other in [names("columns", "values"), names("indices", "y")] {
         let m = message(read_wide(&good.path, &other, &OPTIONS));
         says(&m, &["there is no list", "`indices`", "`values`", "--sparse-columns"]);

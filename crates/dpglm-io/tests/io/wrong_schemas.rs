@@ -89,6 +89,6 @@ fn wide_bounds() {
     let mut both = Wide::new(0.0, 9.0).with_response(Response::LastColumn, 0.0, 1.0);
     both.bounds.binary = true;
     says(&read(both), &["either target bounds or a binary target"]);
-    let unknown = Wide::new(0.0, 9.0).with_response(Response::Column("y".into()), 0.0, 1.0);
-    says(&read(unknown), &["no column `y`", "`x0`, `x1`"]);
+    let unknown = Wide::new(0.0, 9.0).with_response(Response::Column("y".into()), 0.0, 1.0).with_header(true);
+    says(&read(unknown), &["no column `y`", "`1`, `2`"]);
 }

@@ -21,7 +21,7 @@ use crate::verdict::{Verdict, falling};
 use dpglm::central::{Privacy, SparseMean};
 use dpglm::data::Design;
 use dpglm::noise::RandomSource;
-use dpglm_io::{ReadOptions, Response, Scale as Scaled, Schema, Wide, read_table, read_wide};
+use dpglm_io::{ReadOptions, Scale as Scaled, Schema, Wide, read_table, read_wide};
 use std::sync::OnceLock;
 
 const KEPT: usize = 2_000;
@@ -127,8 +127,7 @@ fn load() -> Result<[Groups; 2]> {
     )?;
     let options = ReadOptions::default();
     let group = read_table(&data::file("geno_snpstats_cc/pheno.csv")?, &people, &options)?.response;
-    let wide =
-        Wide { response: Response::None, intercept: false, scale: Scaled::None, ..Wide::new(0.0, 2.0) };
+    let wide = Wide { intercept: false, scale: Scaled::None, ..Wide::new(0.0, 2.0) }.with_header(true);
     let table = read_wide(&data::file("geno_snpstats_cc/geno.csv.gz")?, &wide, &options)?;
     let d = table.design.columns();
     // Counts of one allele, from 0 to 2.

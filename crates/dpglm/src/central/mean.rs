@@ -14,7 +14,7 @@
 //! (the positive part of James and Stein's estimator; a function of what was released).
 //!
 //! # Guarantee
-//! Replacement of one row, for every data set: quantiles are selections of sensitivity 1, and clipped rows move their
+//! Replacement of one row, or of all rows of one unit ([`crate::data::unit_means`]), for every data set: quantiles are selections of sensitivity 1, and clipped rows move their
 //! mean by at most `2 C / n`, plus the bounded error of summation. The squares of a clipped row have l2 norm at most
 //! `C^2` and are not negative, so they move their mean by at most `sqrt(2) C^2 / n`.
 //!
@@ -25,6 +25,7 @@
 use super::interval::{Interval, intervals, require_level};
 use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy, Purse};
+use crate::data::MeanTable;
 use crate::data::clipping::clip_l2;
 use crate::data::design::Design;
 use crate::data::range::require_interval;
@@ -151,18 +152,18 @@ impl PrivateMean {
     }
 
     /// Prepares and fits.
-    pub fn fit(&self, table: &Design, privacy: Privacy, rng: &mut RandomSource) -> Result<MeanFit> {
-        self.prepare(table.rows(), privacy)?.fit(table, rng)
+    pub fn fit(&self, table: &impl MeanTable, privacy: Privacy, rng: &mut RandomSource) -> Result<MeanFit> {
+        self.prepare(table.design().rows(), privacy)?.fit(table, rng)
     }
 }
 
 impl Prepared<PrivateMean> {
     /// The private mean of the columns.
-    pub fn fit(&self, table: &Design, rng: &mut RandomSource) -> Result<MeanFit> {
-        self.require_table(table)?;
+    pub fn fit(&self, table: &impl MeanTable, rng: &mut RandomSource) -> Result<MeanFit> {
+        self.require_table(table.design())?;
         let mut purse = self.calibration.open(rng);
-        let (means, intervals) = self.model.measure(table, &mut purse)?;
-        let certificate = PrivateMean::enforced(purse.close(Adjacency::ReplaceRow));
+        let (means, intervals) = self.model.measure(table.design(), &mut purse)?;
+        let certificate = PrivateMean::enforced(purse.close(table.adjacency()));
         Ok(MeanFit { means, intervals, certificate })
     }
 }
@@ -170,6 +171,12 @@ impl Prepared<PrivateMean> {
 impl PrivateMean {
     /// Notes what a measurement enforces.
     pub(super) fn enforced(certificate: Certificate) -> Certificate {
+        let certificate = match certificate.adjacency().clone() {
+            Adjacency::ReplaceUnit(unit) => {
+                certificate.enforcing(format!("all rows of one {unit} count as one row, their mean"))
+            }
+            _ => certificate,
+        };
         certificate
             .enforcing("entries outside their declared range count as its nearest end")
             .enforcing("rows are clipped to a ball: the released one, or one that holds the declared ranges")

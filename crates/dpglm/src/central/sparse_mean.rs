@@ -6,7 +6,7 @@
 //! 2. The dense mean of [`super::mean`] on the chosen columns: private medians place them, a tight clip follows.
 //!
 //! # Guarantee
-//! Replacement of one row, for every data set. One row moves each count by at most 2: s selections. Counts are whole
+//! Replacement of one row, or of all rows of one unit ([`crate::data::unit_means`]), for every data set. One row moves each count by at most 2: s selections. Counts are whole
 //! numbers, so they are exact. The rest is [`super::mean`]'s.
 //!
 //! # Differs from the paper
@@ -17,11 +17,10 @@ use super::mean::{MeanFit, PrivateMean};
 use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy};
 use super::screening::require_sparsity;
-use crate::data::design::Design;
+use crate::data::MeanTable;
 use crate::error::{Error, Result};
 use crate::kernels::{Map, column_scores};
 use crate::noise::RandomSource;
-use crate::privacy::Adjacency;
 
 const COLUMNS: &str = "chosen columns";
 const SELECTION: f64 = 0.4;
@@ -82,14 +81,20 @@ impl SparseMean {
     }
 
     /// Prepares and fits.
-    pub fn fit(&self, table: &Design, privacy: Privacy, rng: &mut RandomSource) -> Result<SparseMeanFit> {
-        self.prepare(table.rows(), privacy)?.fit(table, rng)
+    pub fn fit(
+        &self,
+        table: &impl MeanTable,
+        privacy: Privacy,
+        rng: &mut RandomSource,
+    ) -> Result<SparseMeanFit> {
+        self.prepare(table.design().rows(), privacy)?.fit(table, rng)
     }
 }
 
 impl Prepared<SparseMean> {
     /// The private mean of the columns.
-    pub fn fit(&self, table: &Design, rng: &mut RandomSource) -> Result<SparseMeanFit> {
+    pub fn fit(&self, people: &impl MeanTable, rng: &mut RandomSource) -> Result<SparseMeanFit> {
+        let table = people.design();
         self.require_table(table)?;
         let model = &self.model;
         let mut purse = self.calibration.open(rng);
@@ -100,7 +105,7 @@ impl Prepared<SparseMean> {
         // Step 2
         let chosen = table.select_columns(&support)?;
         let (means, intervals) = model.dense(support.iter().copied())?.measure(&chosen, &mut purse)?;
-        let certificate = PrivateMean::enforced(purse.close(Adjacency::ReplaceRow))
+        let certificate = PrivateMean::enforced(purse.close(people.adjacency()))
             .enforcing("one row counts once in the choice of each column");
         Ok(SparseMeanFit { support, fit: MeanFit { means, intervals, certificate } })
     }

@@ -8,7 +8,7 @@
 //! 3. The sparse mean of s columns, on the rest of the budget.
 //!
 //! # Guarantee
-//! Replacement of one row, for every data set. One row moves every count by at most 2, so each `c_s` and each score by at most 2
+//! Replacement of one row, or of all rows of one unit ([`crate::data::unit_means`]), for every data set. One row moves every count by at most 2, so each `c_s` and each score by at most 2
 //! (counts and L are whole numbers: exact). The choice has pure epsilon `a` = 15% of the budget's. Whatever s it gives, step 3
 //! is (epsilon - a, delta)-private. Step 3's noise is calibrated to s, which depends on the rows, so the two costs are simply
 //! *added*: a joint account of a plan that was chosen on the way would promise too much.
@@ -24,7 +24,7 @@
 use crate::accounting::{self, Guarantee, Method};
 use crate::central::prepared::{Prepared, require_shape};
 use crate::central::{Privacy, SparseMean, SparseMeanFit};
-use crate::data::Design;
+use crate::data::{Design, MeanTable};
 use crate::error::{Error, Result};
 use crate::kernels::{Map, column_scores};
 use crate::mechanisms::ExponentialMechanism;
@@ -81,8 +81,13 @@ impl TunedSparseMean {
     }
 
     /// Prepares and fits.
-    pub fn fit(&self, table: &Design, privacy: Privacy, rng: &mut RandomSource) -> Result<SparseMeanFit> {
-        self.prepare(table.rows(), privacy)?.fit(table, rng)
+    pub fn fit(
+        &self,
+        table: &impl MeanTable,
+        privacy: Privacy,
+        rng: &mut RandomSource,
+    ) -> Result<SparseMeanFit> {
+        self.prepare(table.design().rows(), privacy)?.fit(table, rng)
     }
 }
 
@@ -106,11 +111,11 @@ impl PreparedSparseMean {
         Ok(events)
     }
 
-    /// The certificate that a fit with noise from `source` would carry; none without privacy.
-    pub fn planned(&self, source: &RandomSource) -> Result<Option<Certificate>> {
+    /// The certificate that a fit to a table of these neighbours with noise from `source` would carry; none without privacy.
+    pub fn planned(&self, adjacency: Adjacency, source: &RandomSource) -> Result<Option<Certificate>> {
         let (Some(choice), Privacy::Budget(rest)) = (self.choice, self.rest) else { return Ok(None) };
         let events = self.with(self.model.largest)?.events()?;
-        let certificate = Certificate::certified(Adjacency::ReplaceRow, events, rest.delta(), source)?;
+        let certificate = Certificate::certified(adjacency, events, rest.delta(), source)?;
         Ok(Some(self.promising(certificate, choice)?))
     }
 
@@ -167,7 +172,8 @@ impl PreparedSparseMean {
     }
 
     /// Chooses the number of columns and takes their means.
-    pub fn fit(&self, table: &Design, rng: &mut RandomSource) -> Result<SparseMeanFit> {
+    pub fn fit(&self, people: &impl MeanTable, rng: &mut RandomSource) -> Result<SparseMeanFit> {
+        let table = people.design();
         // Also refuses a table of another shape.
         self.with(self.model.largest)?.require_table(table)?;
         // Step 1
@@ -177,10 +183,10 @@ impl PreparedSparseMean {
         // Steps 2 and 3
         let Some(choice) = self.choice else {
             let best = (0..scores.len()).max_by(|&i, &j| scores[i].total_cmp(&scores[j]).then(j.cmp(&i)));
-            return self.with(best.map_or(self.model.largest, |i| i + 1))?.fit(table, rng);
+            return self.with(best.map_or(self.model.largest, |i| i + 1))?.fit(people, rng);
         };
         let sparsity = choice.mechanism()?.choose(&scores, rng)?.value + 1;
-        let mut found = self.with(sparsity)?.fit(table, rng)?;
+        let mut found = self.with(sparsity)?.fit(people, rng)?;
         found.fit.certificate = self.promising(found.fit.certificate, choice)?;
         Ok(found)
     }

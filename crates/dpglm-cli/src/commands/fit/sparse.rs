@@ -43,6 +43,11 @@ impl SparseArguments {
         }
     }
 
+    /// The file of public rows.
+    pub fn public_file(&self) -> &Option<PathBuf> {
+        &self.public_features
+    }
+
     pub fn public_features(
         &self,
         columns: &Columns,

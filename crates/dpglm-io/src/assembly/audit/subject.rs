@@ -115,7 +115,13 @@ impl Subject {
                 )?
             }
             Self::Mean { method, sparsity } => {
-                means(*method, *sparsity)?.estimator(&stage.columns)?.planned(columns, rows, privacy, &honest)?
+                means(*method, *sparsity)?.estimator(&stage.columns)?.planned(
+                    columns,
+                    rows,
+                    Adjacency::ReplaceRow,
+                    privacy,
+                    &honest,
+                )?
             }
         };
         let mut points = certificate.curve().to_vec();
@@ -173,7 +179,7 @@ fn means(method: MeanToAudit, sparsity: Option<usize>) -> Result<Means, Failure>
         MeanToAudit::KarwaVadhan => MeanMethod::KarwaVadhan,
         MeanToAudit::Localise | MeanToAudit::Reference => MeanMethod::Localise,
     };
-    let means = Means { method, level: None, sparsity, largest: None, deviations: None };
+    let means = Means { method, level: None, sparsity, largest: None, deviations: None, unit: None };
     means.validate()?;
     Ok(means)
 }

@@ -42,6 +42,8 @@ pub struct Facts {
     pub intercept: bool,
     /// The largest size of a stored feature that the declared bounds allow.
     pub entry: f64,
+    /// The column that says whose row it is.
+    pub unit: Option<String>,
 }
 
 impl Wishes {
@@ -52,7 +54,12 @@ impl Wishes {
                 "the schema names no target: write target = \"...\" in it, or give --target COLUMN".into(),
             ));
         };
-        let facts = Facts { domain, intercept: known.intercept(), entry: known.largest_entry()? };
+        let facts = Facts {
+            domain,
+            intercept: known.intercept(),
+            entry: known.largest_entry()?,
+            unit: known.unit().map(str::to_owned),
+        };
         match known {
             Known::Schema(schema) => self.model_of(facts, Some(schema)),
             Known::Wide(_) => self.model_of(facts, None),
@@ -71,18 +78,23 @@ impl Wishes {
             )));
         }
         self.tune.validate(self.sparsity.is_some(), self.ridge.is_some())?;
-        if let Some(unit) = schema.and_then(Schema::unit)
+        if let Some(unit) = &facts.unit
             && self.tune.divides_rows()
         {
             return Err(Failure::Usage(format!(
-                "--tune divides the rows by their place in the table, but the schema protects `{unit}` with all of its rows: give \
-                 the parameter itself, or take `unit` out of the schema"
+                "--tune divides the rows by their place in the table, but the unit `{unit}` is protected with all of its rows: give \
+                 the parameter itself, or leave out the unit"
             )));
         }
         let method = self.method.unwrap_or(Method::default_for(self.sparsity.or(self.tune.sparsity)));
-        if let Some(schema) = schema {
-            require_plain(method, schema)?;
+        if self.tune.clip && !matches!(method, Method::Gradient | Method::SelectRefine) {
+            return Err(Failure::Usage(format!(
+                "--tune clip=auto goes with --method gradient and select-refine, which find their clip privately, not with {}: \
+                 leave it out, or change the method",
+                method.name()
+            )));
         }
+        require_plain(method, facts.unit.as_deref(), schema)?;
         Ok(Model {
             family,
             method,
@@ -106,22 +118,22 @@ impl Wishes {
     }
 }
 
-/// Refuses a schema that declares what a method does not take. The library refuses such data as well.
-fn require_plain(method: Method, schema: &Schema) -> Result<(), Failure> {
+/// Refuses what a method does not take. The library refuses such data as well.
+fn require_plain(method: Method, unit: Option<&str>, schema: Option<&Schema>) -> Result<(), Failure> {
     if method.takes_a_whole_model() {
         return Ok(());
     }
-    let (what, way_out) = if let Some(unit) = schema.unit() {
+    let (what, way_out) = if let Some(unit) = unit {
         (format!("the unit `{unit}`"), "use --method select-refine")
-    } else if let Some(exposure) = schema.exposure() {
+    } else if let Some(exposure) = schema.and_then(Schema::exposure) {
         (format!("the exposure `{exposure}`"), "use --method select-refine")
-    } else if method == Method::Iht && schema.missing() == Missing::Drop {
+    } else if method == Method::Iht && schema.is_some_and(|schema| schema.missing() == Missing::Drop) {
         ("missing = \"drop\"".to_owned(), "write missing = \"fill\"")
     } else {
         return Ok(());
     };
     Err(Failure::Usage(format!(
-        "--method {} takes one row a person, of weight 1, and no exposures, but the schema declares {what}: {way_out}",
+        "--method {} takes one row a person, of weight 1, and no exposures, but there is {what}: {way_out}",
         method.name()
     )))
 }

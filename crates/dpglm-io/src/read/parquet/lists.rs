@@ -39,7 +39,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub fn open(path: &Path, names: &[String; 2]) -> Result<Self> {
+    pub fn open(path: &Path, names: [&str; 2]) -> Result<Self> {
         let reader = open(path)?;
         let rows = rows_of(path, &reader)?;
         let schema = reader.metadata().file_metadata().schema_descr();
@@ -53,7 +53,7 @@ impl Table {
             }
         }
         let found: Vec<&str> = lists.iter().map(|(_, name)| name.as_str()).collect();
-        let position = |name: &String| {
+        let position = |name: &str| {
             let mut named = lists.iter().filter(|(_, root)| root == name).map(|(position, _)| *position);
             let is_list =
                 |column: &ColumnDescriptor| column.max_rep_level() == 1 && column.path().parts().len() <= 3;
@@ -70,7 +70,7 @@ impl Table {
                 )),
             }
         };
-        let (indices, values) = (position(&names[0])?, position(&names[1])?);
+        let (indices, values) = (position(names[0])?, position(names[1])?);
         let whole = |column: &ColumnDescriptor| {
             let decimal = Chunk { path, descriptor: column, slot: 0, start: 0, rows: 0 }.is_decimal();
             matches!(column.physical_type(), Physical::INT32 | Physical::INT64) && !decimal
@@ -87,10 +87,10 @@ impl Table {
             ))
         };
         if !whole(&schema.column(indices)) {
-            return refuse(&names[0], "whole numbers of 32 or 64 bits");
+            return refuse(names[0], "whole numbers of 32 or 64 bits");
         }
         if !number(&schema.column(values)) {
-            return refuse(&names[1], "numbers");
+            return refuse(names[1], "numbers");
         }
         Ok(Self { path: path.to_path_buf(), reader, rows, indices, values, flat })
     }

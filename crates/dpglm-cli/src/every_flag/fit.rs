@@ -1,0 +1,239 @@
+//! `dpglm fit`: under a schema (s), with bounds for text (b), arrays (a) and sparse lists (p); dry runs under a schema (S) and without
+//! a file (B).
+
+use super::Cell::{Checked, Honoured, Instead, Refused, With};
+use super::Table;
+
+pub const TABLE: Table = Table {
+    command: "fit",
+    modes: &[
+        ('s', "fit @/people.csv --schema @/people.toml"),
+        ('b', "fit @/t.csv --header --feature-bounds=0,10 --target-bounds=0,10"),
+        ('a', "fit --design @/X.npy --response @/y.npy --feature-bounds=-1,1 --binary"),
+        ('p', "fit @/lists.parquet --sparse-columns idx,val --columns 3 --feature-bounds=-1,1 --binary"),
+        ('S', "fit @/people.csv --schema @/people.toml --dry-run --rows 60"),
+        ('B', "fit --dry-run --rows 60 --columns 3 --feature-bounds=0,10 --target-bounds=0,10"),
+    ],
+    tail: "--epsilon 1 --delta 1e-5 --insecure-seed 7 --format json",
+    rows: &[
+        (
+            "FILE",
+            &[
+                ("s", Instead("@/people.csv", "@/public.csv")),
+                ("b", Instead("@/t.csv", "@/left.csv")),
+                ("a", Refused("@/t.csv", "[FILE]")),
+                ("p", Instead("@/lists.parquet", "@/fewer.parquet")),
+                ("S", Instead("@/people.csv", "@/t.csv")),
+                ("B", Instead("--columns 3", "--header @/none.csv")),
+            ],
+        ),
+        (
+            "--design",
+            &[
+                ("sbpS", Refused("--design @/X.npy", "cannot be used with")),
+                ("a", Instead("@/X.npy", "@/Y.npy")),
+                ("B", Instead("--columns 3", "--design @/Y.npy --response @/y.npy --intervals 0.9")),
+            ],
+        ),
+        (
+            "--response",
+            &[
+                ("sS", Refused("--response @/y.npy", "cannot be used with")),
+                ("bp", Honoured("--response @/y.npy")),
+                ("a", Instead("--response @/y.npy", "")),
+                ("B", Refused("--response @/y.npy", "give FILE")),
+            ],
+        ),
+        (
+            "--schema",
+            &[
+                ("sS", Instead("@/people.toml", "@/fewer.toml")),
+                ("bapB", Refused("--schema @/people.toml", "cannot be used with")),
+            ],
+        ),
+        (
+            "--feature-bounds",
+            &[
+                ("sS", Refused("--feature-bounds=0,1", "cannot be used with")),
+                ("b", Instead("--feature-bounds=0,10", "--feature-bounds=0,5")),
+                ("ap", Instead("--feature-bounds=-1,1", "--feature-bounds=-2,1")),
+                ("B", Instead("--feature-bounds=0,10", "")),
+            ],
+        ),
+        (
+            "--header",
+            &[
+                ("sS", Refused("--header", "header = true")),
+                ("b", Instead("--header", "")),
+                ("apB", Refused("--header", "leave out --header")),
+            ],
+        ),
+        (
+            "--no-header",
+            &[
+                ("sS", Refused("--no-header", "names = [...]")),
+                ("b", Instead("--header", "--no-header")),
+                ("apB", Refused("--no-header", "leave out --no-header")),
+            ],
+        ),
+        ("--strict", &[("sbap", Honoured("--strict")), ("SB", Refused("--strict", "leave out --strict"))]),
+        (
+            "--precision",
+            &[
+                ("sbap", Honoured("--precision f32")),
+                ("SB", Refused("--precision f32", "leave out --precision")),
+            ],
+        ),
+        (
+            "--columns",
+            &[
+                ("sS", Refused("--columns 3", "cannot be used with")),
+                ("ba", Refused("--columns 3", "leave out --columns")),
+                ("p", Instead("--columns 3", "--columns 2")),
+                ("B", Instead("--columns 3", "")),
+            ],
+        ),
+        (
+            "--sparse-columns",
+            &[
+                ("sS", Refused("--sparse-columns idx,val", "cannot be used with")),
+                ("ba", Refused("--sparse-columns idx,val", "leave out --sparse-columns")),
+                ("p", Instead("--sparse-columns idx,val", "")),
+                ("B", Refused("--sparse-columns idx,val", "give FILE")),
+            ],
+        ),
+        (
+            "--target",
+            &[
+                ("sS", Honoured("--target sex")),
+                ("b", Honoured("--target a")),
+                ("a", Refused("--target x0", "cannot be used with")),
+                ("p", Checked("--target y", "--target z")),
+                ("B", Refused("--target a", "give FILE")),
+            ],
+        ),
+        (
+            "--target-bounds",
+            &[
+                ("sapS", Refused("--target-bounds=0,1", "cannot be used with")),
+                ("b", Instead("--target-bounds=0,10", "--target-bounds=0,5")),
+                ("B", Instead("--target-bounds=0,10", "")),
+            ],
+        ),
+        (
+            "--binary",
+            &[("sbSB", Refused("--binary", "cannot be used with")), ("ap", Instead("--binary", ""))],
+        ),
+        (
+            "--unit",
+            &[
+                ("sS", Honoured("--unit id")),
+                ("b", Honoured("--unit who")),
+                ("ap", Refused("--unit x0", "leave out --unit")),
+                ("B", Honoured("--unit id")),
+            ],
+        ),
+        (
+            "--family",
+            &[
+                ("sb", Honoured("--family poisson")),
+                ("ap", Honoured("--family gaussian")),
+                ("SB", Checked("--family poisson", "--family multinomial")),
+            ],
+        ),
+        (
+            "--method",
+            &[
+                ("sbSB", Honoured("--method statistics")),
+                ("ap", With("--family gaussian", "--method statistics")),
+            ],
+        ),
+        ("--no-intercept", &[("sbapSB", Honoured("--no-intercept"))]),
+        ("--intervals", &[("sbapSB", Honoured("--intervals 0.9"))]),
+        ("--ridge", &[("sbap", Honoured("--ridge 0.5")), ("SB", Checked("--ridge 0.5", "--ridge -1"))]),
+        ("--radius", &[("sbap", Honoured("--radius 0.01")), ("SB", Checked("--radius 0.01", "--radius 0"))]),
+        ("--tune", &[("sbapSB", Honoured("--tune ridge=auto"))]),
+        ("--sparsity", &[("sbapSB", Honoured("--sparsity 1"))]),
+        ("--row-norm", &[("sbapSB", With("--method dp-iht --sparsity 1", "--row-norm 0.5"))]),
+        (
+            "--l1-radius",
+            &[
+                ("sbap", With("--method frank-wolfe --no-intercept", "--l1-radius 0.5")),
+                (
+                    "SB",
+                    Checked(
+                        "--method frank-wolfe --no-intercept --l1-radius 0.5",
+                        "--method frank-wolfe --no-intercept --l1-radius -1",
+                    ),
+                ),
+            ],
+        ),
+        (
+            "--public-features",
+            &[
+                (
+                    "s",
+                    With("--method transfer --sparsity 1 --no-intercept", "--public-features @/public.csv"),
+                ),
+                (
+                    "b",
+                    With("--method transfer --sparsity 1 --no-intercept", "--public-features @/features.csv"),
+                ),
+                ("a", With("--method transfer --sparsity 1 --no-intercept", "--public-features @/Y.npy")),
+                (
+                    "p",
+                    With(
+                        "--method transfer --sparsity 1 --no-intercept",
+                        "--public-features @/fewer.parquet",
+                    ),
+                ),
+                (
+                    "S",
+                    Checked(
+                        "--method transfer --sparsity 1 --no-intercept --public-features @/public.csv",
+                        "--method transfer --sparsity 1 --no-intercept --public-features @/t.csv",
+                    ),
+                ),
+                (
+                    "B",
+                    Checked(
+                        "--method transfer --sparsity 1 --no-intercept --header --public-features @/features.csv",
+                        "--method transfer --sparsity 1 --no-intercept --header --public-features @/none.csv",
+                    ),
+                ),
+            ],
+        ),
+        (
+            "--accept",
+            &[(
+                "sbapSB",
+                With(
+                    "--method transfer-literal --sparsity 1 --no-intercept",
+                    "--accept one~record~does~not~change~the~support",
+                ),
+            )],
+        ),
+        ("--epsilon", &[("sbapSB", Instead("--epsilon 1", "--epsilon 2"))]),
+        ("--delta", &[("sbapSB", Instead("--delta 1e-5", "--delta 1e-4"))]),
+        (
+            "--insecure-seed",
+            &[
+                ("sbap", Instead("--insecure-seed 7", "--insecure-seed 8")),
+                ("SB", Instead("--insecure-seed 7", "")),
+            ],
+        ),
+        (
+            "--output",
+            &[
+                ("sbap", Honoured("--output @/out/fit.json")),
+                ("SB", Refused("--output @/out/fit.json", "leave out --output")),
+            ],
+        ),
+        ("--dry-run", &[("sbap", Honoured("--dry-run --rows 60")), ("SB", Instead("--dry-run", ""))]),
+        (
+            "--rows",
+            &[("sbap", Refused("--rows 60", "--dry-run")), ("SB", Instead("--rows 60", "--rows 9000"))],
+        ),
+        ("--format", &[("sbapSB", Instead("--format json", "--format table"))]),
+    ],
+};

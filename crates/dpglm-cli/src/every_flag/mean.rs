@@ -1,0 +1,148 @@
+//! `dpglm mean`: under a schema (s), with bounds for text (b), arrays (a) and sparse lists (p); dry runs under a schema (S) and without
+//! a file (B).
+
+use super::Cell::{Checked, Honoured, Instead, Refused, With};
+use super::Table;
+
+pub const TABLE: Table = Table {
+    command: "mean",
+    modes: &[
+        ('s', "mean @/people.csv --schema @/people.toml"),
+        ('b', "mean @/t.csv --header --feature-bounds=0,10"),
+        ('a', "mean @/X.npy --feature-bounds=-1,1"),
+        ('p', "mean @/lists.parquet --sparse-columns idx,val --columns 3 --feature-bounds=-1,1"),
+        ('S', "mean @/people.csv --schema @/people.toml --dry-run --rows 6000"),
+        ('B', "mean --dry-run --rows 6000 --columns 3 --feature-bounds=0,10"),
+    ],
+    tail: "--epsilon 1 --delta 1e-5 --insecure-seed 7 --format json",
+    rows: &[
+        (
+            "FILE",
+            &[
+                ("s", Instead("@/people.csv", "@/public.csv")),
+                ("b", Instead("@/t.csv", "@/left.csv")),
+                ("a", Instead("@/X.npy", "@/Y.npy")),
+                ("p", Instead("@/lists.parquet", "@/fewer.parquet")),
+                ("S", Instead("@/people.csv", "@/t.csv")),
+                ("B", Instead("--columns 3", "--header @/left.csv")),
+            ],
+        ),
+        (
+            "--schema",
+            &[
+                ("sS", Instead("@/people.toml", "@/fewer.toml")),
+                ("bapB", Refused("--schema @/people.toml", "cannot be used with")),
+            ],
+        ),
+        (
+            "--feature-bounds",
+            &[
+                ("sS", Refused("--feature-bounds=0,1", "cannot be used with")),
+                ("bB", Instead("--feature-bounds=0,10", "")),
+                ("ap", Instead("--feature-bounds=-1,1", "--feature-bounds=-2,1")),
+            ],
+        ),
+        (
+            "--header",
+            &[
+                ("sS", Refused("--header", "header = true")),
+                ("b", Instead("--header", "")),
+                ("apB", Refused("--header", "leave out --header")),
+            ],
+        ),
+        (
+            "--no-header",
+            &[
+                ("sS", Refused("--no-header", "names = [...]")),
+                ("b", Instead("--header", "--no-header")),
+                ("apB", Refused("--no-header", "leave out --no-header")),
+            ],
+        ),
+        ("--strict", &[("sbap", Honoured("--strict")), ("SB", Refused("--strict", "leave out --strict"))]),
+        // Sparse rows are not centred: single precision is lost in the grid that sums are rounded to.
+        (
+            "--precision",
+            &[
+                ("sba", Honoured("--precision f32")),
+                ("p", Checked("--precision f32", "--precision f16")),
+                ("SB", Refused("--precision f32", "leave out --precision")),
+            ],
+        ),
+        (
+            "--columns",
+            &[
+                ("sS", Refused("--columns 3", "cannot be used with")),
+                ("ba", Refused("--columns 3", "leave out --columns")),
+                ("p", Instead("--columns 3", "--columns 2")),
+                ("B", Instead("--columns 3", "--columns 4")),
+            ],
+        ),
+        (
+            "--sparse-columns",
+            &[
+                ("sS", Refused("--sparse-columns idx,val", "cannot be used with")),
+                ("ba", Refused("--sparse-columns idx,val", "leave out --sparse-columns")),
+                ("p", Instead("--sparse-columns idx,val", "")),
+                ("B", Refused("--sparse-columns idx,val", "give FILE")),
+            ],
+        ),
+        (
+            "--unit",
+            &[
+                ("sS", Honoured("--unit id")),
+                ("b", Honoured("--unit who")),
+                ("ap", Refused("--unit x0", "leave out --unit")),
+                ("B", Honoured("--unit id")),
+            ],
+        ),
+        ("--intervals", &[("sbapSB", Honoured("--intervals 0.9"))]),
+        // Under the schema, age is at least 20: no sparse mean.
+        (
+            "--sparsity",
+            &[("sS", Refused("--sparsity 1", "leave out --sparsity")), ("bapB", Honoured("--sparsity 1"))],
+        ),
+        (
+            "--tune",
+            &[
+                ("sS", Refused("--tune sparsity=auto", "leave out --sparsity and --tune")),
+                ("bapB", Honoured("--tune sparsity=auto:2")),
+            ],
+        ),
+        ("--method", &[("sbapSB", Honoured("--method karwa-vadhan"))]),
+        (
+            "--deviations",
+            &[
+                ("sbap", With("--method karwa-vadhan", "--deviations=0.1,0.3")),
+                (
+                    "SB",
+                    Checked(
+                        "--method karwa-vadhan --deviations=0.1,0.3",
+                        "--method karwa-vadhan --deviations=0.3,0.1",
+                    ),
+                ),
+            ],
+        ),
+        ("--epsilon", &[("sbapSB", Instead("--epsilon 1", "--epsilon 2"))]),
+        ("--delta", &[("sbapSB", Instead("--delta 1e-5", "--delta 1e-4"))]),
+        (
+            "--insecure-seed",
+            &[
+                ("sbap", Instead("--insecure-seed 7", "--insecure-seed 8")),
+                ("SB", Instead("--insecure-seed 7", "")),
+            ],
+        ),
+        (
+            "--output",
+            &[
+                ("sbap", Honoured("--output @/out/mean.json")),
+                ("SB", Refused("--output @/out/mean.json", "leave out --output")),
+            ],
+        ),
+        ("--dry-run", &[("sbap", Honoured("--dry-run --rows 60")), ("SB", Instead("--dry-run", ""))]),
+        (
+            "--rows",
+            &[("sbap", Refused("--rows 60", "--dry-run")), ("SB", Instead("--rows 6000", "--rows 9000"))],
+        ),
+        ("--format", &[("sbapSB", Instead("--format json", "--format table"))]),
+    ],
+};

@@ -1,0 +1,144 @@
+//! The commands that fit nothing: `plan`, `predict`, `show`, `schema init` and `methods`.
+
+use super::Cell::{Checked, Honoured, Instead, Refused};
+use super::Table;
+
+/// Of a mean (m), linear (l) and logistic regression (g).
+pub const PLAN: Table = Table {
+    command: "plan",
+    modes: &[
+        ('m', "plan --model mean --feature-bounds=-5,5"),
+        ('l', "plan --model linear --target-bounds=-5,5"),
+        ('g', "plan --model logistic"),
+    ],
+    tail: "--rows 100 --columns 3 --epsilon 1 --delta 1e-6 --runs 2 --cache @/out/cache --format json",
+    rows: &[
+        (
+            "--model",
+            &[
+                ("m", Instead("--model mean", "")),
+                ("l", Instead("--model linear", "")),
+                ("g", Instead("--model logistic", "")),
+            ],
+        ),
+        ("--rows", &[("mlg", Instead("--rows 100", "--rows 200"))]),
+        ("--columns", &[("mlg", Instead("--columns 3", "--columns 2"))]),
+        ("--sparsity", &[("mlg", Honoured("--sparsity 1"))]),
+        ("--epsilon", &[("mlg", Instead("--epsilon 1", "--epsilon 2"))]),
+        ("--delta", &[("mlg", Instead("--delta 1e-6", "--delta 1e-5"))]),
+        ("--error", &[("mlg", Refused("--error 0.1", "give two of --rows, --epsilon and --error"))]),
+        ("--sigma", &[("ml", Honoured("--sigma 2")), ("g", Refused("--sigma 2", "leave it out"))]),
+        (
+            "--feature-bounds",
+            &[
+                ("m", Instead("--feature-bounds=-5,5", "--feature-bounds=-9,5")),
+                ("lg", Refused("--feature-bounds=-5,5", "leave it out")),
+            ],
+        ),
+        (
+            "--target-bounds",
+            &[
+                ("m", Refused("--target-bounds=-5,5", "leave it out")),
+                ("l", Instead("--target-bounds=-5,5", "--target-bounds=-3,5")),
+                ("g", Refused("--target-bounds=-5,5", "leave it out")),
+            ],
+        ),
+        ("--runs", &[("mlg", Instead("--runs 2", "--runs 3"))]),
+        ("--cache", &[("mlg", Instead("@/out/cache", "@/out/elsewhere"))]),
+        ("--plot", &[("mlg", Honoured("--plot @/out/plan.svg"))]),
+        ("--format", &[("mlg", Instead("--format json", "--format table"))]),
+    ],
+};
+
+/// For text with (s) and without a header (u), an array (a) and sparse lists (p).
+pub const PREDICT: Table = Table {
+    command: "predict",
+    modes: &[
+        ('s', "predict @/fit.json @/people.csv"),
+        ('u', "predict @/unnamed.json @/rows.csv"),
+        ('a', "predict @/wide.json @/X.npy"),
+        ('p', "predict @/wide.json @/lists.parquet --sparse-columns idx,val"),
+    ],
+    tail: "--format json",
+    rows: &[
+        (
+            "ARTEFACT",
+            &[
+                ("s", Instead("@/fit.json", "@/mean.json")),
+                ("u", Instead("@/unnamed.json", "@/mean.json")),
+                ("ap", Instead("@/wide.json", "@/mean.json")),
+            ],
+        ),
+        (
+            "FILE",
+            &[
+                ("s", Instead("@/people.csv", "@/public.csv")),
+                ("u", Instead("@/rows.csv", "@/people.csv")),
+                ("a", Instead("@/X.npy", "@/Y.npy")),
+                ("p", Instead("@/lists.parquet", "@/fewer.parquet")),
+            ],
+        ),
+        (
+            "--sparse-columns",
+            &[
+                ("sua", Refused("--sparse-columns idx,val", "leave it out")),
+                ("p", Instead("--sparse-columns idx,val", "")),
+            ],
+        ),
+        // A table is read as the model's own was: to say so changes nothing, to deny it does.
+        (
+            "--header",
+            &[
+                ("s", Checked("--header", "--header --no-header")),
+                ("u", Honoured("--header")),
+                ("ap", Refused("--header", "leave out --header")),
+            ],
+        ),
+        (
+            "--no-header",
+            &[
+                ("s", Honoured("--no-header")),
+                ("u", Checked("--no-header", "--no-header --header")),
+                ("ap", Refused("--no-header", "leave out --no-header")),
+            ],
+        ),
+        ("--output", &[("suap", Honoured("--output @/out/p.csv"))]),
+        ("--format", &[("suap", Instead("--format json", "--format table"))]),
+    ],
+};
+
+/// Of a fit (f) and of means (m).
+pub const SHOW: Table = Table {
+    command: "show",
+    modes: &[('f', "show @/fit.json"), ('m', "show @/mean.json")],
+    tail: "--format json",
+    rows: &[
+        ("ARTEFACT", &[("f", Instead("fit", "mean")), ("m", Instead("mean", "fit"))]),
+        ("--format", &[("fm", Instead("--format json", "--format table"))]),
+    ],
+};
+
+/// Of text (s) and of a file that names its columns (p).
+pub const SCHEMA: Table = Table {
+    command: "schema init",
+    modes: &[('s', "schema init @/people.csv --header"), ('p', "schema init @/flat.parquet")],
+    tail: "",
+    rows: &[
+        ("FILE", &[("s", Instead("@/people.csv", "@/t.csv")), ("p", Instead("@/flat.parquet", "@/none"))]),
+        ("--header", &[("s", Instead("--header", "")), ("p", Refused("--header", "leave out --header"))]),
+        (
+            "--no-header",
+            &[("s", Instead("--header", "--no-header")), ("p", Refused("--no-header", "leave out --header"))],
+        ),
+        ("--output", &[("sp", Honoured("--output @/out/schema.toml"))]),
+        ("--format", &[("sp", Refused("--format json", "leave out --format"))]),
+    ],
+};
+
+/// All of them.
+pub const METHODS: Table = Table {
+    command: "methods",
+    modes: &[('l', "methods")],
+    tail: "--format json",
+    rows: &[("--format", &[("l", Instead("--format json", "--format table"))])],
+};
