@@ -80,11 +80,13 @@ def test_regressions(family: str, kind: type, extra: dict, rng: np.random.Genera
     design, response = save(tmp_path, X, y)
     flags = [part for name, value in extra.items() if name != "fit_intercept" for part in (f"--{name}", value)]
     flags += ["--no-intercept"] if "fit_intercept" in extra else []
+    # A method without noise takes no budget.
+    granted, budget = (FLAGS, BUDGET) if extra.get("method") != "reference" else ([], {"epsilon": None, "delta": None})
     expected = command(
         tmp_path, "fit", "--design", design, "--response", response, "--target-bounds=0,15", "--feature-bounds=0,4", "--family",
-        family, *flags, *FLAGS,
+        family, *flags, *granted,
     )
-    model = kind(feature_bounds=(0, 4), target_bounds=(0, 15), **extra, **BUDGET).fit(X, y)
+    model = kind(feature_bounds=(0, 4), target_bounds=(0, 15), **extra, **budget).fit(X, y)
     assert model.to_json() == expected
 
 
@@ -126,7 +128,7 @@ def test_means(extra: dict, rng: np.random.Generator, tmp_path: Path) -> None:
 def test_wrong_means_are_refused_in_the_same_words(rng: np.random.Generator, tmp_path: Path) -> None:
     X = rng.normal(0, 1, (200, 5))
     design, _ = save(tmp_path, X, None)
-    for wrong in [{"tune": "ridge=auto"}, {"tune": "sparsity=auto", "sparsity": 2}, {"tune": "sparsity=auto", "method": "karwa-vadhan"}]:
+    for wrong in [{"tune": "ridge=auto"}, {"tune": "clip=auto"}, {"tune": "sparsity=auto", "sparsity": 2}, {"tune": "sparsity=auto", "method": "karwa-vadhan"}]:
         flags = [part for name, value in wrong.items() for part in (f"--{name}", value)]
         done = run("mean", design, "--feature-bounds=-20,20", *flags, *FLAGS)
         with pytest.raises(ValueError) as refused:
@@ -211,6 +213,9 @@ WRONG = [
     ({"sparsity": 2, "method": "transfer-literal", "fit_intercept": False},
      ["--sparsity", 2, "--method", "transfer-literal", "--no-intercept"]),
     ({"strict": True}, ["--strict"]),
+    ({"epsilon": float("inf")}, ["--epsilon", "inf"]),
+    ({"method": "reference"}, ["--method", "reference"]),
+    ({"tune": "clip=auto", "method": "dp-iht", "sparsity": 2}, ["--tune", "clip=auto", "--method", "dp-iht", "--sparsity", 2]),
 ]  # fmt: skip
 
 

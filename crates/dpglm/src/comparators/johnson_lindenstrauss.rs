@@ -320,7 +320,8 @@ mod tests {
                     least_eigenvalue::least(&joint, length)
                 };
                 let moved = (least(&left) - least(&right)).abs();
-                let claim = length * length * (1.0 + 2.0 * least_eigenvalue::error(left.units(), columns + 1));
+                let claim =
+                    length * length * (1.0 + 2.0 * least_eigenvalue::error(left.units(), columns + 1));
                 assert!(moved <= claim, "{moved} > {claim}");
                 nearest = nearest.max(moved / claim);
             }

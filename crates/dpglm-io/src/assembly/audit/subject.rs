@@ -114,15 +114,9 @@ impl Subject {
                     &honest,
                 )?
             }
-            Self::Mean { method, sparsity } => {
-                means(*method, *sparsity)?.estimator(&stage.columns)?.planned(
-                    columns,
-                    rows,
-                    Adjacency::ReplaceRow,
-                    privacy,
-                    &honest,
-                )?
-            }
+            Self::Mean { method, sparsity } => means(*method, *sparsity)?
+                .estimator(&stage.columns)?
+                .planned(columns, rows, Adjacency::ReplaceRow, privacy, &honest)?,
         };
         let mut points = certificate.curve().to_vec();
         points.extend(certificate.guarantee().map(|at| (at.epsilon, at.delta)));
