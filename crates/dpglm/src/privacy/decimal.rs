@@ -9,8 +9,7 @@
 //! # Guarantee
 //! The printed decimal is at least the number (at most, for [`rounded_down`]), and by less than one unit of its last digit; or it
 //! reads back as the very same number. In the second case it may lie below by half a unit in the last binary place, a part in
-//! 2^53. That is the difference between a number and its name in every document, and the accountants charge at least 1e-15 for such
-//! rounding.
+//! 2^53: that is the difference between a number and its name in every document.
 //!
 //! # Which way
 //! | number | way |
