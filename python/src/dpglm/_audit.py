@@ -21,8 +21,9 @@ class AuditReport:
     """Lower bounds on epsilon beside what is claimed. For the curator only: it depends on private rows."""
 
     lower_bound: float
-    """The largest of the proved lower bounds on epsilon."""
+    """The largest of the proved lower bounds on epsilon that hold for any method."""
     exceeds_claim: bool
+    """Whether that is more than was claimed, or one run gave away more than the claimed privacy curve allows."""
     document: dict[str, Any]
     """Everything, as ``dpglm audit --format json`` prints it."""
     text: str

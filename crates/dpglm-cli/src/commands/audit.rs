@@ -25,8 +25,8 @@ use std::path::PathBuf;
 ///
 /// Plants pairs of canary rows, of which a coin chooses one each, and tries to tell from the estimate which (one run); runs the method
 /// many times on two tables that differ in one row (many runs); and asks how well members can be told from held-out rows. Without FILE
-/// the rows are simulated. Exit code 1 if a lower bound exceeds the claim. The result depends on private rows: it is for their curator
-/// alone, and the budget of a release does not pay for it.
+/// the rows are simulated. Exit code 1 if a lower bound exceeds the claim, or one run gives away more than the claimed curve allows. The
+/// result depends on private rows: it is for their curator alone, and the budget of a release does not pay for it.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {

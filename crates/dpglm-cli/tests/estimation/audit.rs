@@ -56,15 +56,13 @@ fn one_run_bounds_a_mean_of_many_columns_and_refutes_its_curve_without_noise() {
     assert!(0.8 < any && any < gaussian && 1.4 < gaussian && gaussian < 4.0, "{found}");
     assert!(number(&run["p_value"]) > 0.05 && number(&found["lower_bound"]) == any, "{found}");
 
-    let broken = folder.run(&format!("audit {call} --without-noise --insecure-seed 1"));
+    let fewer = call.replace("1100", "600").replace("1024", "512").replace("1000", "500");
+    let broken = folder.run(&format!("audit {fewer} --without-noise --insecure-seed 1"));
     assert_eq!(broken.code, 1, "{}", broken.stdout);
     assert!(broken.stderr.contains("gave away more than the privacy curve"), "{}", broken.stderr);
     for words in ["the same if Gaussian", "the claimed curve", "refuted", "any method"] {
         assert!(broken.stdout.contains(words), "{words} is not in: {}", broken.stdout);
     }
-    // A claim of one point has no curve beyond it, and none of a pure epsilon is a Gaussian's.
-    let (_, found) = audit(&folder, &format!("{SMALL} --binary --method reference --epsilon 1 --delta 0"));
-    assert!(found["one_run"]["if_gaussian"].is_null() && found["one_run"]["p_value"].is_number(), "{found}");
 }
 
 #[test]
