@@ -285,7 +285,8 @@ mod tests {
             .unwrap()
             .prepare(2_000, Privacy::Budget(budget))
             .unwrap();
-        let planned = prepared.planned(&RandomSource::from_os().unwrap()).unwrap().unwrap();
+        let planned =
+            prepared.planned(Adjacency::ReplaceRow, &RandomSource::from_os().unwrap()).unwrap().unwrap();
         let mut own = Vec::new();
         for sparsity in [1, 2, 5, 11, 16] {
             let x: Vec<f64> = (0..2_000 * 40).map(|i| if i % 40 < sparsity { 3.0 } else { 0.0 }).collect();
