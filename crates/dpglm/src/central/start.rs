@@ -255,7 +255,7 @@ mod tests {
     fn rows_that_were_dropped_set_no_scale() {
         let (rows, zero) = (40_000, 2005.0);
         let whole = table(rows, zero);
-        let counts = |row: usize| row % 4 == 0;
+        let counts = |row: usize| row.is_multiple_of(4);
         let entries = (0..rows).flat_map(|row| {
             let fill = move |(j, x): (usize, f64)| if j == 0 || counts(row) { x } else { 1.0 };
             whole.design().row(row).enumerate().map(fill)

@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn the_order_of_rows_does_not_matter() {
         const N: usize = 2 * MOST_ROWS;
-        let cell = |k: usize| if k % 2 == 0 && k < N { 0.9 } else { 0.01 };
+        let cell = |k: usize| if k.is_multiple_of(2) && k < N { 0.9 } else { 0.01 };
         let table = |first: usize| {
             let x: Vec<f64> = (first..first + N).map(cell).collect();
             Design::from_f64(N, 1, x).unwrap()

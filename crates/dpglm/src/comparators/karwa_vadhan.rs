@@ -54,7 +54,7 @@ impl KarwaVadhan {
         if ranges.is_empty() {
             return Err(Error::Conflict("a mean of no columns: declare at least one range".into()));
         }
-        if !(LEAST..=LARGEST).contains(&smallest) || !(smallest < largest && largest <= LARGEST) {
+        if !((LEAST..=LARGEST).contains(&smallest) && smallest < largest && largest <= LARGEST) {
             return Err(Error::OutOfRange {
                 parameter: "deviations",
                 range: "two numbers within [1e-100, 1e100], the smaller first",
