@@ -6,7 +6,8 @@
 //! drowns the rest, and descent hardly moves it. In these coordinates every column counts alike.
 //!
 //! # Algorithm
-//! 1. With an intercept: release the mean of the columns, entries clamped to [-1, 1]. A centre close to -1, 0 or 1, the
+//! 1. With an intercept: release the mean of the columns, entries clamped to [-1, 1]. Where rows may have weight zero, means are
+//!    divided by that of the constant column, the share of the rows that count. A centre close to -1, 0 or 1, the
 //!    ends and the middle of the declared bounds, is taken to be there: a level that few rows have has its mean near 0,
 //!    and if the many zeros were measured from it they alone would set the column's scale.
 //! 2. A row falls into one of 24 levels for each column: level k if `2^(7-k) < |x - centre| <= 2^(8-k)`, the first also
