@@ -65,7 +65,7 @@ def test_ctrl_c_ends_a_fit() -> None:
             print("interrupted", flush=True)
         # What was stopped releases nothing, and the process goes on.
         before = hasattr(model, "coef_")
-        model.set_params(method="reference").fit(X[:1000], y[:1000])
+        model.set_params(method="reference", epsilon=None, delta=None).fit(X[:1000], y[:1000])
         print("after", flush=True)
         """,
         wait=False,

@@ -80,11 +80,13 @@ def test_regressions(family: str, kind: type, extra: dict, rng: np.random.Genera
     design, response = save(tmp_path, X, y)
     flags = [part for name, value in extra.items() if name != "fit_intercept" for part in (f"--{name}", value)]
     flags += ["--no-intercept"] if "fit_intercept" in extra else []
+    # A method without noise takes no budget.
+    granted, budget = (FLAGS, BUDGET) if extra.get("method") != "reference" else ([], {"epsilon": None, "delta": None})
     expected = command(
         tmp_path, "fit", "--design", design, "--response", response, "--target-bounds=0,15", "--feature-bounds=0,4", "--family",
-        family, *flags, *FLAGS,
+        family, *flags, *granted,
     )
-    model = kind(feature_bounds=(0, 4), target_bounds=(0, 15), **extra, **BUDGET).fit(X, y)
+    model = kind(feature_bounds=(0, 4), target_bounds=(0, 15), **extra, **budget).fit(X, y)
     assert model.to_json() == expected
 
 
@@ -114,15 +116,18 @@ def test_means(extra: dict, rng: np.random.Generator, tmp_path: Path) -> None:
     expected = command(tmp_path, "mean", design, "--feature-bounds=-20,20", *flags, *FLAGS)
     mean = dpglm.PrivateMean(feature_bounds=(-20, 20), **extra, **BUDGET).fit(X)
     assert mean.to_json() == expected
-    plan = run("mean", "--dry-run", "--rows", 2000, "--columns", 5, "--feature-bounds=-20,20", "--format", "json", *flags, *FLAGS[:4])
-    planned = dpglm.PrivateMean(feature_bounds=(-20, 20), **extra, **BUDGET).planned(2000, 5)
-    assert json.loads(plan.stdout)["certificate"] == json.loads(planned.to_json()) and planned.epsilon <= 1.0
+    for granted, budget in [(FLAGS, BUDGET), (FLAGS[:4], {"epsilon": 1.0, "delta": 1e-6})]:
+        plan = run("mean", "--dry-run", "--rows", 2000, "--columns", 5, "--feature-bounds=-20,20", "--format", "json", *flags, *granted)
+        planned = dpglm.PrivateMean(feature_bounds=(-20, 20), **extra, **budget).planned(2000, 5)
+        assert json.loads(plan.stdout)["certificate"] == json.loads(planned.to_json())
+        # A seed that is known voids the promise of a plan as it does that of a fit.
+        assert (planned.grade, planned.epsilon) == ("none", None) if granted is FLAGS else planned.epsilon <= 1.0
 
 
 def test_wrong_means_are_refused_in_the_same_words(rng: np.random.Generator, tmp_path: Path) -> None:
     X = rng.normal(0, 1, (200, 5))
     design, _ = save(tmp_path, X, None)
-    for wrong in [{"tune": "ridge=auto"}, {"tune": "sparsity=auto", "sparsity": 2}, {"tune": "sparsity=auto", "method": "karwa-vadhan"}]:
+    for wrong in [{"tune": "ridge=auto"}, {"tune": "clip=auto"}, {"tune": "sparsity=auto", "sparsity": 2}, {"tune": "sparsity=auto", "method": "karwa-vadhan"}]:
         flags = [part for name, value in wrong.items() for part in (f"--{name}", value)]
         done = run("mean", design, "--feature-bounds=-20,20", *flags, *FLAGS)
         with pytest.raises(ValueError) as refused:
@@ -207,6 +212,9 @@ WRONG = [
     ({"sparsity": 2, "method": "transfer-literal", "fit_intercept": False},
      ["--sparsity", 2, "--method", "transfer-literal", "--no-intercept"]),
     ({"strict": True}, ["--strict"]),
+    ({"epsilon": float("inf")}, ["--epsilon", "inf"]),
+    ({"method": "reference"}, ["--method", "reference"]),
+    ({"tune": "clip=auto", "method": "dp-iht", "sparsity": 2}, ["--tune", "clip=auto", "--method", "dp-iht", "--sparsity", 2]),
 ]  # fmt: skip
 
 

@@ -26,9 +26,13 @@ const ROW_OR_UNIT: &str = "one row, or all rows of one person";
 const NOBODY: &str = "nobody";
 
 const CALLS: &[Call] = &[
-    Call { name: "mean", protects: ROW, command: "dpglm mean FILE" },
-    Call { name: "sparse-mean", protects: ROW, command: "dpglm mean FILE --sparsity S" },
-    Call { name: "tuned-sparse-mean", protects: ROW, command: "dpglm mean FILE --tune sparsity=auto" },
+    Call { name: "mean", protects: ROW_OR_UNIT, command: "dpglm mean FILE" },
+    Call { name: "sparse-mean", protects: ROW_OR_UNIT, command: "dpglm mean FILE --sparsity S" },
+    Call {
+        name: "tuned-sparse-mean",
+        protects: ROW_OR_UNIT,
+        command: "dpglm mean FILE --tune sparsity=auto",
+    },
     Call { name: "karwa-vadhan", protects: ROW, command: "dpglm mean FILE --method karwa-vadhan" },
     Call { name: "linear", protects: ROW_OR_UNIT, command: "dpglm fit FILE --family gaussian" },
     Call {

@@ -7,21 +7,21 @@ use super::Table;
 pub const TABLE: Table = Table {
     command: "audit",
     modes: &[
-        ('s', "audit @/people.csv --schema @/people.toml --canaries 5 --runs 6"),
-        ('b', "audit @/t.csv --header --feature-bounds=0,10 --target-bounds=0,10 --canaries 5 --runs 6"),
-        ('r', "audit --rows 40 --columns 2 --feature-bounds=-1,1 --binary --canaries 5 --runs 6"),
+        ('s', "audit @/people.csv --schema @/people.toml --canaries 12 --runs 0"),
+        ('b', "audit @/t.csv --header --feature-bounds=0,10 --target-bounds=0,10 --canaries 12 --runs 0"),
+        ('r', "audit --rows 40 --columns 2 --feature-bounds=-1,1 --binary --canaries 12 --runs 0"),
         (
             'n',
-            "audit @/left.csv --neighbour @/right.csv --header --feature-bounds=0,1 --target-bounds=0,1 --runs 6",
+            "audit @/left.csv --neighbour @/right.csv --header --feature-bounds=0,1 --target-bounds=0,1 --runs 20",
         ),
-        ('m', "audit --mean --rows 40 --columns 2 --feature-bounds=-1,1 --canaries 5 --runs 6"),
+        ('m', "audit --mean --rows 40 --columns 2 --feature-bounds=-1,1 --canaries 12 --runs 0"),
         (
             'f',
-            "audit @/lists.parquet --mean --sparse-columns idx,val --columns 3 --feature-bounds=-1,1 --canaries 5 --runs 6",
+            "audit @/lists.parquet --mean --sparse-columns idx,val --columns 3 --feature-bounds=-1,1 --canaries 12 --runs 0",
         ),
         (
             'c',
-            "audit --rows 40 --columns 1 --feature-bounds=0,1 --target-bounds=0,1 --canaries 5 --runs 4 \
+            "audit --rows 40 --columns 1 --feature-bounds=0,1 --target-bounds=0,1 --canaries 12 --runs 4 \
              --command cp~@/coefficients.json~{output}~#~{data}",
         ),
     ],
@@ -30,10 +30,10 @@ pub const TABLE: Table = Table {
         (
             "FILE",
             &[
-                ("s", Instead("@/people.csv", "@/public.csv")),
-                ("b", Instead("@/t.csv", "@/left.csv")),
+                ("s", Instead("@/people.csv", "@/none.csv")),
+                ("b", Instead("@/t.csv", "@/none.csv")),
                 ("rmc", Refused("@/X.npy", "cannot be used with")),
-                ("n", Instead("@/left.csv", "@/other.csv")),
+                ("n", Instead("@/left.csv", "@/none.csv")),
                 ("f", Instead("@/lists.parquet", "@/fewer.parquet")),
             ],
         ),
@@ -190,7 +190,11 @@ pub const TABLE: Table = Table {
         ),
         (
             "--ridge",
-            &[("sbnr", Honoured("--ridge 0.5")), ("mfc", Refused("--ridge 0.5", "cannot be used with"))],
+            &[
+                ("sbn", Checked("--ridge 1", "--ridge -1")),
+                ("r", Honoured("--ridge 1000")),
+                ("mfc", Refused("--ridge 0.5", "cannot be used with")),
+            ],
         ),
         (
             "--without-noise",
@@ -270,7 +274,7 @@ pub const TABLE: Table = Table {
         (
             "--canaries",
             &[
-                ("sbrmfc", Instead("--canaries 5", "--canaries 8")),
+                ("sbrmfc", Instead("--canaries 12", "--canaries 9")),
                 ("n", Refused("--canaries 5", "cannot be used with")),
             ],
         ),
@@ -282,7 +286,14 @@ pub const TABLE: Table = Table {
                 ("n", Refused("--opposite features", "cannot be used with")),
             ],
         ),
-        ("--runs", &[("sbnrmf", Instead("--runs 6", "--runs 8")), ("c", Instead("--runs 4", "--runs 6"))]),
+        (
+            "--runs",
+            &[
+                ("sbrmf", Instead("--runs 0", "--runs 4")),
+                ("n", Instead("--runs 20", "--runs 22")),
+                ("c", Instead("--runs 4", "--runs 6")),
+            ],
+        ),
         ("--confidence", &[("sbnrmfc", Honoured("--confidence 0.8"))]),
         (
             "--plot",
