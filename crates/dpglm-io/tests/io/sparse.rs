@@ -1,8 +1,12 @@
 //! Files that leave zeros out, and files of one byte an entry.
 
 use crate::support::{LIST_KINDS, ListKind, entries, f64_bytes, message, npy, npz, sample, says, some, zip};
-use dpglm::data::Values;
+use dpglm::central::{DpIht, Glm, Privacy, PrivateMean, SelectRefine, SparseMean};
 use dpglm::data::design::Storage;
+use dpglm::data::{Dataset, Design, Values};
+use dpglm::families::Family;
+use dpglm::noise::RandomSource;
+use dpglm::privacy::Budget;
 use dpglm_io::{
     Declared, Encoded, Format, Precision, ReadOptions, Response, Scale, Schema, Wide, read_table, read_wide,
     shape,
@@ -66,6 +70,37 @@ fn entries_of_one_need_no_values() {
     assert!(matches!(csr.values(), Values::Ones));
     assert_eq!(csr.offsets(), [0, 2, 3]);
     assert_eq!([0, 1, 2].map(|k| csr.column(k)), [2, 8, 1]);
+}
+
+/// Whether all entries are 1 is private, and decides how they are stored: no bit of a result may depend on that.
+#[test]
+fn ones_without_values_give_the_same_results() {
+    let (rows, columns) = (400, 30_u32);
+    let entry = |i: u32, j: u32| (i * 7 + j * j * 3 + i * j) % 5 == 0;
+    let indices: Vec<u32> = (0..rows).flat_map(|i| (0..columns).filter(move |&j| entry(i, j))).collect();
+    let mut offsets = vec![0];
+    for i in 0..rows {
+        offsets.push(offsets[i as usize] + (0..columns).filter(|&j| entry(i, j)).count());
+    }
+    let response: Vec<f64> = (0..rows).map(|i| f64::from(u8::from(entry(i, 3) || i % 3 == 0))).collect();
+    let privacy = Privacy::Budget(Budget::new(1.0, 1e-6).unwrap());
+    let results = |values: Values| -> Vec<Vec<f64>> {
+        let design = Design::from_csr(columns as usize, offsets.clone(), indices.clone(), values).unwrap();
+        let glm = Glm::new(Family::Logistic, (0.0, 1.0)).unwrap();
+        let data = Dataset::new(design.clone(), response.clone()).unwrap();
+        let rng = &mut RandomSource::insecure_seeded(5);
+        let ranges = vec![(0.0, 1.0); columns as usize];
+        vec![
+            glm.fit(&data, privacy, rng).unwrap().coefficients,
+            SelectRefine::new(glm.clone(), 3).unwrap().fit(&data, privacy, rng).unwrap().fit.coefficients,
+            DpIht::new(glm, 3).unwrap().fit(&data, privacy, rng).unwrap().fit.coefficients,
+            PrivateMean::new(ranges.clone()).unwrap().fit(&design, privacy, rng).unwrap().means,
+            SparseMean::new(ranges, 3).unwrap().fit(&design, privacy, rng).unwrap().fit.means,
+        ]
+    };
+    let ones = results(Values::Ones);
+    assert_eq!(ones, results(Values::F64(vec![1.0; indices.len()])));
+    assert_eq!(ones, results(Values::F32(vec![1.0; indices.len()])));
 }
 
 #[test]
