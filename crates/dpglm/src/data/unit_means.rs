@@ -78,7 +78,7 @@ impl UnitMeans {
                 of_row.len()
             )));
         }
-        if let Some((low, high)) = ranges.iter().find(|(low, high)| !(low <= high)) {
+        if let Some((low, high)) = ranges.iter().find(|(low, high)| low.is_nan() || high.is_nan() || low > high) {
             return Err(Error::OutOfRange {
                 parameter: "range",
                 range: "two numbers, the lower first",
