@@ -8,6 +8,7 @@ pub mod design;
 pub(crate) mod range;
 mod select;
 pub mod unit_means;
+mod shape;
 
 pub use csr::{Csr, Values};
 pub use dataset::Dataset;
@@ -15,3 +16,4 @@ pub use design::Design;
 pub use unit_means::{MeanTable, UnitMeans};
 
 use dataset::MOST_ROWS;
+pub use shape::Shape;
