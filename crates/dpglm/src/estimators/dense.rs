@@ -26,11 +26,15 @@
 //! Levels are selections, the rest are Gaussian releases, each of which may depend on the ones before; the accountant composes them.
 //! Which releases there are is a function of public facts. Everything else is a function of what was released.
 
+#[cfg(test)]
+mod attacks;
 mod plan;
 mod prior;
 mod response;
 mod scores;
 mod standardization;
+#[cfg(test)]
+mod tests;
 mod whitening;
 
 use crate::central::Privacy;
@@ -94,14 +98,14 @@ impl Likelihood {
                 });
             }
         };
-        let finite = low.abs() < 1e150 && high.abs() < 1e150;
-        let wide = high - low > 1e-150 && 0.5 * (low + high) != low;
-        if finite && low < high && wide && low >= least {
+        // Wide enough, and near enough to zero, that no sum of squares leaves the range of numbers.
+        let in_range = low.abs() <= 1e100 && high.abs() <= 1e100 && high - low >= 1e-90;
+        if in_range && low >= least {
             return Ok(());
         }
         Err(Error::OutOfRange {
             parameter: "target bounds",
-            range: "two finite numbers, the lower first, and at least 0 for counts",
+            range: "two numbers within 1e100 of zero and 1e-90 apart, the lower first, for counts at least 0",
             value: format!("[{low}, {high}]"),
             remedy: "declare the public range of the response",
         })

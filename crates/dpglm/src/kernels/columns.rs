@@ -58,12 +58,7 @@ pub(crate) fn column_sums(design: &Design, weight: impl Fn(usize) -> f64 + Sync)
     }
     let sums: Vec<f64> = all.totals.iter().map(|total| total.high + total.low).collect();
     let (first, second) = sums.split_at(columns);
-    ColumnSums {
-        first: first.to_vec(),
-        second: second.to_vec(),
-        inside: all.inside,
-        constant: all.constant,
-    }
+    ColumnSums { first: first.to_vec(), second: second.to_vec(), inside: all.inside, constant: all.constant }
 }
 
 /// A compensated sum.

@@ -27,10 +27,6 @@ impl<'a> ByUnit<'a> {
         self.data
     }
 
-    pub(crate) fn grouped(&self) -> bool {
-        self.rows.is_some()
-    }
-
     /// What a row counts in its unit's mean: the shares of a unit's rows sum to at most 1 but for rounding.
     pub(crate) fn share(&self, row: usize) -> f64 {
         match &self.rows {

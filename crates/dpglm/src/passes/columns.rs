@@ -48,7 +48,9 @@ mod tests {
         }
         assert!((1.9..=2.0).contains(&largest), "{largest}");
         // A larger factor would break the claim.
-        let beyond = |c: f64| (0..=2000).map(|k| f64::from(k) / 1000.0).any(|d| d * d * (1.0 + (c * (2.0 - d)).powi(2)) > 4.0);
+        let beyond = |c: f64| {
+            (0..=2000).map(|k| f64::from(k) / 1000.0).any(|d| d * d * (1.0 + (c * (2.0 - d)).powi(2)) > 4.0)
+        };
         assert!(!beyond(SQUARE) && beyond(1.8));
     }
 }

@@ -90,13 +90,7 @@ impl ScorePass<'_> {
     }
 
     /// One read: scores and slopes, each row its own unit. `coefficients` are those of stored columns.
-    pub(crate) fn read(
-        &self,
-        model: &impl RowModel,
-        coefficients: &[f64],
-        bound: f64,
-        trace: f64,
-    ) -> Scores {
+    pub(crate) fn read(&self, model: &impl RowModel, coefficients: &[f64], bound: f64, trace: f64) -> Scores {
         let data = self.units.data();
         let slopes: Vec<AtomicU64> = (0..self.norms.len()).map(|_| AtomicU64::new(0)).collect();
         let allowed = bound * SHORT;
@@ -165,7 +159,8 @@ impl ScorePass<'_> {
     ) -> Scores {
         let (data, outputs) = (self.units.data(), model.outputs());
         let allowed = bound * SHORT_SUM;
-        let factors: Vec<f64> = self.sizes(scored).iter().map(|size| (allowed / size).min(SHORT_SUM)).collect();
+        let factors: Vec<f64> =
+            self.sizes(scored).iter().map(|size| (allowed / size).min(SHORT_SUM)).collect();
         let residual = |row: usize, _: &[f64], out: &mut [f64]| {
             let factor = data.weight(row) * factors[data.unit_of(row)];
             let residuals = &scored.residuals[row * outputs..(row + 1) * outputs];

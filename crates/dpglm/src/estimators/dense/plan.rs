@@ -132,7 +132,8 @@ impl Plan {
         }
         lines.extend(slopes.slope_matrix.map(|(_, share)| Planned::gaussian(SLOPES, share, 1)));
         lines.push(Planned::gaussian(TRACE, slopes.trace, slopes.scores.len() as u64));
-        lines.extend(slopes.scores.iter().zip(SCORES).map(|(&share, what)| Planned::gaussian(what, share, 1)));
+        lines
+            .extend(slopes.scores.iter().zip(SCORES).map(|(&share, what)| Planned::gaussian(what, share, 1)));
         lines
     }
 
@@ -181,7 +182,8 @@ impl Plan {
     pub(super) fn reads(&self) -> u64 {
         let Some(slopes) = &self.slopes else { return 0 };
         let passes = slopes.scores.len();
-        let once = 1 + usize::from(slopes.products.is_some()) * 2 + 1 + usize::from(slopes.slope_matrix.is_some());
+        let once =
+            1 + usize::from(slopes.products.is_some()) * 2 + 1 + usize::from(slopes.slope_matrix.is_some());
         // Where weights wait for their units, a pass reads twice, but for the first at coefficients zero; else only a level does.
         let scores = match self.shape.grouped {
             true => 2 * passes - 1,
@@ -229,6 +231,15 @@ impl SlopePlan {
         let weights: Vec<f64> = (0..passes).map(|pass| growth.powi(pass)).collect();
         let total: f64 = weights.iter().sum();
         let scores = weights.iter().map(|weight| 0.98 * left * weight / total).collect();
-        Self { columns: moments, products, row_level, levels, level, slope_matrix, trace: 0.02 * left, scores }
+        Self {
+            columns: moments,
+            products,
+            row_level,
+            levels,
+            level,
+            slope_matrix,
+            trace: 0.02 * left,
+            scores,
+        }
     }
 }

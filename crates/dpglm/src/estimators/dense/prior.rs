@@ -69,7 +69,11 @@ impl Prior {
     }
 
     /// The same for a diagonal precision.
-    pub(super) fn mean_of_diagonal(&mut self, precision: &DVector<f64>, linear: &DVector<f64>) -> DVector<f64> {
+    pub(super) fn mean_of_diagonal(
+        &mut self,
+        precision: &DVector<f64>,
+        linear: &DVector<f64>,
+    ) -> DVector<f64> {
         let mut mean = linear.clone();
         for _ in 0..STEPS {
             let total = precision + &self.precisions;

@@ -59,8 +59,12 @@ pub(super) struct Tuning {
 impl Likelihood {
     pub(super) fn tuning(&self) -> Tuning {
         match self {
-            Likelihood::Gaussian { .. } => Tuning { bound: 0.0, prior: 0.09, beyond: 30.0, most: 0.3, tail: 0.5 },
-            Likelihood::Poisson { .. } => Tuning { bound: 0.0, prior: 0.5, beyond: 10.0, most: 0.03, tail: 1.0 },
+            Likelihood::Gaussian { .. } => {
+                Tuning { bound: 0.0, prior: 0.09, beyond: 30.0, most: 0.3, tail: 0.5 }
+            }
+            Likelihood::Poisson { .. } => {
+                Tuning { bound: 0.0, prior: 0.5, beyond: 10.0, most: 0.03, tail: 1.0 }
+            }
             Likelihood::Logistic => Tuning { bound: 0.35, prior: 0.09, beyond: 10.0, most: 0.1, tail: 1.0 },
             Likelihood::Multinomial { .. } => {
                 Tuning { bound: 0.5, prior: 0.09, beyond: 10.0, most: 0.1, tail: 1.0 }
@@ -72,12 +76,26 @@ impl Likelihood {
     fn admit(&self, y: f64) -> f64 {
         match *self {
             Likelihood::Gaussian { low, high } => {
-                if y.is_nan() { 0.5 * (low + high) } else { y.clamp(low, high) }
+                if y.is_nan() {
+                    0.5 * (low + high)
+                } else {
+                    y.clamp(low, high)
+                }
             }
             Likelihood::Logistic => f64::from(u8::from(y >= 0.5)),
-            Likelihood::Poisson { low, high } => if y.is_nan() { low } else { y.clamp(low, high) },
+            Likelihood::Poisson { low, high } => {
+                if y.is_nan() {
+                    low
+                } else {
+                    y.clamp(low, high)
+                }
+            }
             Likelihood::Multinomial { classes } => {
-                if y >= 0.0 && y < classes as f64 { y.floor() } else { 0.0 }
+                if y >= 0.0 && y < classes as f64 {
+                    y.floor()
+                } else {
+                    0.0
+                }
             }
         }
     }
@@ -166,8 +184,12 @@ impl<'a> Response<'a> {
         match model.likelihood {
             Likelihood::Logistic => response.locate_binary(&mut locator)?,
             Likelihood::Multinomial { classes } => response.locate_classes(classes, &mut locator)?,
-            Likelihood::Gaussian { low, high } => response.locate_real(low, high, model.intercept, &mut locator)?,
-            Likelihood::Poisson { high, .. } => response.locate_counts(high, model.intercept, &mut locator)?,
+            Likelihood::Gaussian { low, high } => {
+                response.locate_real(low, high, model.intercept, &mut locator)?
+            }
+            Likelihood::Poisson { high, .. } => {
+                response.locate_counts(high, model.intercept, &mut locator)?
+            }
         }
         response.count = locator.count;
         Ok(response)
@@ -282,7 +304,12 @@ impl<'a> Response<'a> {
         let largest = self.units.largest(|row| self.values[row]);
         let grid = Candidates::positive_geometric(high * 2f64.powi(-8), high, 4)?;
         let level = locator.level(RESPONSE_LEVEL, &largest, grid)?.unwrap_or(high);
-        let (mean, noise) = positive_mean(locator, RESPONSE, level, self.units.means(|row| self.values[row].min(level) / level))?;
+        let (mean, noise) = positive_mean(
+            locator,
+            RESPONSE,
+            level,
+            self.units.means(|row| self.values[row].min(level) / level),
+        )?;
         let (mut exposure, mut relative) = (1.0, 0.0);
         if locator.plan.shape.exposures {
             let data = self.units.data();
@@ -349,7 +376,7 @@ impl RowModel for Response<'_> {
             }
             Likelihood::Poisson { .. } => {
                 let u = finite(predictors[0] + self.base[0]).clamp(-30.0, 8.0);
-                let mean = u.exp() * self.units.data().offset(row).min(0.0).exp();
+                let mean = u.exp() * self.units.data().offset(row).exp();
                 residuals[0] = y - mean;
                 RowScore { size: residuals[0].abs(), slope: mean }
             }

@@ -62,8 +62,7 @@ impl Passes<'_> {
         let mut bound = tuning.bound * growth(plan.ratio) * root;
         let by_level = !slopes.levels.is_empty();
         let mut b = DMatrix::zeros(d, directions);
-        let mut average =
-            Average { gradient: b.clone(), coefficients: b.clone(), precision: 0.0 };
+        let mut average = Average { gradient: b.clone(), coefficients: b.clone(), precision: 0.0 };
         let mut matrix: Option<SymmetricEigen<f64, nalgebra::Dyn>> = None;
         let intercept = model.intercept.then_some(response.base_variance + tuning.prior);
         let mut priors = vec![Prior::new(d, intercept); directions];
@@ -220,9 +219,7 @@ impl Passes<'_> {
                     Some(basis) if z.len() > MOST_SCALES => {
                         basis * prior.mean_of_one_scale(&outer, &linear.component_mul(&basis.tr_mul(&z)))
                     }
-                    Some(_) => {
-                        prior.mean(&whitened.symmetric(&outer), &whitened.multiply(&linear, &z))
-                    }
+                    Some(_) => prior.mean(&whitened.symmetric(&outer), &whitened.multiply(&linear, &z)),
                 };
                 let b = whitened.multiply(&roots, &b);
                 if self.model.ridge > 0.0 { self.penalised(&h, whitened.multiply(&h, &b)) } else { b }

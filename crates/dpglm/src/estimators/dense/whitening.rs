@@ -4,8 +4,8 @@
 //! `W = Q (a + k)^(-1/2) Q'`, with k the size of its noise: a direction in which columns hardly vary, or that noise hides, is not
 //! stretched without end. Beyond [`MOST_PRODUCTS`] columns nothing is released, and `W = I`.
 
-use super::plan::{MOST_PRODUCTS, PRODUCTS, Plan, ROW_LEVEL, SEEN, SlopePlan};
 use super::noise_of;
+use super::plan::{MOST_PRODUCTS, PRODUCTS, Plan, ROW_LEVEL, SEEN, SlopePlan};
 use crate::central::purse::Purse;
 use crate::data::Design;
 use crate::error::Result;
