@@ -161,7 +161,9 @@ impl Model {
                 ));
             }
         }
-        if self.ridges.is_some() && (self.method != Method::BoundedScore || self.family == Family::Multinomial) {
+        if self.ridges.is_some()
+            && (self.method != Method::BoundedScore || self.family == Family::Multinomial)
+        {
             return refuse(format!(
                 "--tune ridge=auto goes with --method bounded-score and one predictor, not with {name} and {family}: give --ridge R"
             ));

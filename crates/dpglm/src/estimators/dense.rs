@@ -41,6 +41,7 @@ use crate::central::Privacy;
 use crate::central::glm::adjacency;
 use crate::central::prepared::require_shape;
 use crate::central::purse::{Calibration, Purse};
+use crate::data::range::{require_interval, require_magnitude, require_penalty};
 use crate::data::{Dataset, Shape};
 use crate::error::{Error, Result};
 use crate::noise::RandomSource;
@@ -98,16 +99,15 @@ impl Likelihood {
                 });
             }
         };
-        // Wide enough, and near enough to zero, that no sum of squares leaves the range of numbers.
-        let in_range = low.abs() <= 1e100 && high.abs() <= 1e100 && high - low >= 1e-90;
-        if in_range && low >= least {
+        require_interval("target bounds", (low, high), "declare the public range of the response")?;
+        if low >= least {
             return Ok(());
         }
         Err(Error::OutOfRange {
             parameter: "target bounds",
-            range: "two numbers within 1e100 of zero and 1e-90 apart, the lower first, for counts at least 0",
+            range: "at least 0 for counts",
             value: format!("[{low}, {high}]"),
-            remedy: "declare the public range of the response",
+            remedy: "declare the smallest and the largest count a row may have",
         })
     }
 }
@@ -145,25 +145,13 @@ impl Regression {
 
     /// Adds `ridge/2 * norm(coefficients)^2` to the mean loss (intercepts are not penalised).
     pub fn ridge(mut self, ridge: f64) -> Result<Self> {
-        if !(ridge.is_finite() && ridge >= 0.0) {
-            return Err(Error::OutOfRange {
-                parameter: "ridge",
-                range: "a finite number of at least 0",
-                value: ridge.to_string(),
-                remedy: "0 means no penalty",
-            });
-        }
-        self.ridge = ridge;
+        self.ridge = require_penalty("ridge", ridge)?;
         Ok(self)
     }
 
     /// Keeps the coefficients, intercepts left out, in the l2 ball of this radius.
     pub fn radius(mut self, radius: f64) -> Result<Self> {
-        self.radius = Some(crate::error::require_positive(
-            "radius",
-            radius,
-            "the largest l2 norm of the coefficients",
-        )?);
+        self.radius = Some(require_magnitude("radius", radius, "the largest l2 norm of the coefficients")?);
         Ok(self)
     }
 

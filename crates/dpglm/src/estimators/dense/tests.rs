@@ -374,8 +374,8 @@ fn what_does_not_fit_together_is_refused() {
         let message = result.unwrap_err().to_string();
         assert!(message.contains(what), "no {what:?} in: {message}");
     };
-    says(Regression::new(Likelihood::Gaussian { low: 1.0, high: 1.0 }), "lower first");
-    says(Regression::new(Likelihood::Gaussian { low: 0.0, high: f64::INFINITY }), "1e100");
+    says(Regression::new(Likelihood::Gaussian { low: 1.0, high: 1.0 }), "target bounds");
+    says(Regression::new(Likelihood::Gaussian { low: 0.0, high: f64::INFINITY }), "target bounds");
     says(Regression::new(Likelihood::Poisson { low: -1.0, high: 4.0 }), "at least 0");
     says(Regression::new(Likelihood::Multinomial { classes: 1 }), "from 2");
     says(with_intercept(GAUSSIAN).ridge(-1.0), "ridge");
