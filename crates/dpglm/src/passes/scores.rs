@@ -9,8 +9,8 @@
 //! # Guarantee
 //! A unit's weighted score has Frobenius norm at most `bound`, enforced on the computed numbers: norms are rounded up, and
 //! the factor is short by more than its own rounding. A replaced unit moves the mean by at most `2 bound / count`,
-//! plus the bounded errors of summation and of the map ([`RowMap`]) on both sides. The slopes of a unit, times `|u|^2`, sum
-//! to at most `trace`; they are rounded to multiples of `2^-24 trace` and added as whole numbers: the mean moves by at
+//! plus the bounded errors of summation and of the map ([`RowMap`]) on both sides. The slopes of a unit, times `|u|^2`, count
+//! as at most `trace` in their mean; they are rounded to multiples of `2^-24 trace` and added as whole numbers: the mean moves by at
 //! most `trace / count`.
 
 use super::by_unit::{ByUnit, exact_mean};
@@ -56,8 +56,19 @@ pub(crate) struct Scores {
     pub gradient: Vec<f64>,
     /// The mean of `slope |u|^2`.
     pub trace: f64,
-    /// Each row's slope; a unit's sum, times squared norms, is at most the bound.
+    /// Each row's slope; a unit's sum, times squared norms, is at most the bound for it.
     pub slopes: Vec<f64>,
+}
+
+/// The bounds on what one unit adds to a score pass.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ScoreBounds {
+    /// Of the Frobenius norm of its weighted score.
+    pub score: f64,
+    /// Of its slopes times squared norms, in the mean slope.
+    pub trace: f64,
+    /// The same, not smaller, in the slopes of rows.
+    pub slopes: f64,
 }
 
 /// Rows scored at given coefficients, before weights are known.
@@ -93,20 +104,20 @@ impl ScorePass<'_> {
     pub(crate) fn read(&self, model: &impl RowModel, coefficients: &[f64], bound: f64, trace: f64) -> Scores {
         let data = self.units.data();
         let slopes: Vec<AtomicU64> = (0..self.norms.len()).map(|_| AtomicU64::new(0)).collect();
-        let allowed = bound * SHORT;
+        let allowed = bounds.score * SHORT;
         let residual = |row: usize, predictors: &[f64], out: &mut [f64]| {
             let RowScore { size, slope } = model.score(row, predictors, out);
             let (norm, weight) = (self.norms[row], data.weight(row));
             let factor = (allowed / (norm * size)).min(1.0);
             out.iter_mut().for_each(|r| *r *= weight * factor);
             let kept = if model.own_size() { f64::from(u8::from(factor >= 1.0)) } else { factor };
-            let slope = (weight * kept * slope).min(trace * SHORT / (norm * norm));
+            let slope = (weight * kept * slope).min(bounds.slopes * SHORT / (norm * norm));
             slopes[row].store(slope.to_bits(), Ordering::Relaxed);
         };
         let mut gradient = vec![0.0; coefficients.len()];
         fused_pass_multi(self.design, model.outputs(), coefficients, residual, &mut gradient);
         let slopes = slopes.into_iter().map(|bits| f64::from_bits(bits.into_inner())).collect();
-        self.finish(gradient, slopes, trace)
+        self.finish(gradient, slopes, bounds.trace)
     }
 
     /// The first read where weights must wait: rows scored at these coefficients. At zero nothing is read.
@@ -150,15 +161,9 @@ impl ScorePass<'_> {
     }
 
     /// The second read: scores and slopes, each unit's rows weighted together.
-    pub(crate) fn read_scored(
-        &self,
-        model: &impl RowModel,
-        scored: &Scored,
-        bound: f64,
-        trace: f64,
-    ) -> Scores {
+    pub(crate) fn read_scored(&self, model: &impl RowModel, scored: &Scored, bounds: ScoreBounds) -> Scores {
         let (data, outputs) = (self.units.data(), model.outputs());
-        let allowed = bound * SHORT_SUM;
+        let allowed = bounds.score * SHORT_SUM;
         let factors: Vec<f64> =
             self.sizes(scored).iter().map(|size| (allowed / size).min(SHORT_SUM)).collect();
         let residual = |row: usize, _: &[f64], out: &mut [f64]| {
@@ -177,17 +182,18 @@ impl ScorePass<'_> {
         let traces = self.units.sums(|row| slope(row) * self.norms[row].powi(2));
         let slopes = (0..self.norms.len())
             .map(|row| {
-                let share = (trace * SHORT_SUM / traces[data.unit_of(row)]).min(1.0);
+                let share = (bounds.slopes * SHORT_SUM / traces[data.unit_of(row)]).min(1.0);
                 if share > 0.0 { data.weight(row) * slope(row) * share } else { 0.0 }
             })
             .collect();
-        self.finish(gradient, slopes, trace)
+        self.finish(gradient, slopes, bounds.trace)
     }
 
     fn finish(&self, mut gradient: Vec<f64>, slopes: Vec<f64>, trace: f64) -> Scores {
         self.map.apply(&mut gradient);
         gradient.iter_mut().for_each(|g| *g /= self.count);
         let shares = self.units.sums(|row| slopes[row] * self.norms[row].powi(2) / trace);
+        // A unit beyond the bound counts as at it.
         let trace = trace * exact_mean(&shares, self.count);
         Scores { gradient, trace, slopes }
     }

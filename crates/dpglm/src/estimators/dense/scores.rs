@@ -15,11 +15,15 @@ use crate::central::purse::Purse;
 use crate::error::Result;
 use crate::mechanisms::Candidates;
 use crate::passes::products;
-use crate::passes::scores::{RowModel, ScorePass, Scored};
+use crate::passes::scores::{RowModel, ScoreBounds, ScorePass, Scored};
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 /// The longest step in whitened coordinates, and for classes times the root of their directions.
 const STEP: f64 = 0.8;
+
+/// From this ratio on the slope matrix reaches farther than the mean slope. Slopes of long rows that are cut make the matrix too
+/// small in their directions, and steps too long; where noise is small there is no need to cut them.
+const SLOPE_RATIO: f64 = 400.0;
 
 /// What the passes found: coefficients in whitened coordinates, a column for each direction.
 pub(super) struct Found {
@@ -83,9 +87,11 @@ impl Passes<'_> {
                 _ if directions == 1 => 0.75 * bound * root,
                 _ => 1.5 * bound * root,
             };
+            let slope_bound = trace_bound * (plan.ratio / SLOPE_RATIO).sqrt().clamp(1.0, 4.0);
+            let bounds = ScoreBounds { score: bound, trace: trace_bound, slopes: slope_bound };
             let mut scores = match &scored {
-                Some(scored) if grouped => rows.read_scored(*response, scored, bound, trace_bound),
-                _ => rows.read(*response, &stored, bound, trace_bound),
+                Some(scored) if grouped => rows.read_scored(*response, scored, bounds),
+                _ => rows.read(*response, &stored, bounds),
             };
             read();
 
@@ -103,7 +109,7 @@ impl Passes<'_> {
             {
                 let weights = scores.slopes;
                 let guess = mean_slope * response.slopes[0];
-                matrix = Some(self.slope_matrix(&weights, trace_bound, guess, share, purse)?);
+                matrix = Some(self.slope_matrix(&weights, slope_bound, guess, share, purse)?);
                 read();
             }
 
