@@ -7,8 +7,8 @@ pub mod dataset;
 pub mod design;
 pub(crate) mod range;
 mod select;
-pub mod unit_means;
 mod shape;
+pub mod unit_means;
 
 pub use csr::{Csr, Values};
 pub use dataset::Dataset;

@@ -101,7 +101,7 @@ impl ScorePass<'_> {
     }
 
     /// One read: scores and slopes, each row its own unit. `coefficients` are those of stored columns.
-    pub(crate) fn read(&self, model: &impl RowModel, coefficients: &[f64], bound: f64, trace: f64) -> Scores {
+    pub(crate) fn read(&self, model: &impl RowModel, coefficients: &[f64], bounds: ScoreBounds) -> Scores {
         let data = self.units.data();
         let slopes: Vec<AtomicU64> = (0..self.norms.len()).map(|_| AtomicU64::new(0)).collect();
         let allowed = bounds.score * SHORT;

@@ -103,7 +103,7 @@ impl Subject {
         let certificate = match self {
             Self::External { .. } | Self::Mean { method: MeanToAudit::Reference, .. } => return Ok(None),
             Self::Model(model) => {
-                let ready = model.prepare(columns, rows, privacy)?;
+                let ready = model.prepare(dpglm::data::Shape::new(columns, rows), privacy)?;
                 let (events, parts) = (ready.events()?, ready.parts()?);
                 planned::certificate(
                     events,
