@@ -147,6 +147,17 @@ impl Schema {
         self.raw.intercept
     }
 
+    /// What a fit plans from: a table of this many columns, the constant one included, and units.
+    pub fn shape(&self, columns: usize, units: usize) -> dpglm::data::Shape {
+        dpglm::data::Shape {
+            columns,
+            units,
+            grouped: self.unit().is_some(),
+            dropped: self.missing() == Missing::Drop,
+            exposures: self.exposure().is_some(),
+        }
+    }
+
     /// The name of the column of exposures, if there is one.
     pub fn exposure(&self) -> Option<&str> {
         self.raw.exposure.as_deref()

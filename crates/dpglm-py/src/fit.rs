@@ -23,6 +23,7 @@ pub struct Asked {
     insecure_seed: Option<u64>,
     family: Option<String>,
     method: Option<String>,
+    robust: bool,
     ridge: Option<f64>,
     radius: Option<f64>,
     intervals: Option<f64>,
@@ -95,7 +96,7 @@ impl Asked {
         if method.is_private() {
             return granted(self.epsilon, self.delta);
         }
-        let private = Method::default_for((method == Method::Iht).then_some(1));
+        let private = Method::default_for((method == Method::Iht).then_some(1), false, false);
         budget::none(&method.name(), &private.name(), (self.epsilon, self.delta, self.insecure_seed))
     }
 
@@ -128,6 +129,7 @@ impl Asked {
         let wishes = Wishes {
             family: self.family.as_deref().map(|name| render::named("family", name)).transpose()?,
             method: self.method.as_deref().map(|name| render::named("method", name)).transpose()?,
+            robust: self.robust,
             ridge: self.ridge,
             radius: self.radius,
             level: self.intervals,
@@ -265,7 +267,8 @@ pub fn planned_fit(
         };
         let model = asked.model(target.domain, &columns, &features, public.map(Bound::get))?;
         let privacy = asked.privacy(model.method)?;
-        let ready = model.prepare(columns.len() + usize::from(model.intercept), rows, privacy)?;
+        let shape = features.shape(columns.len() + usize::from(model.intercept), rows);
+        let ready = model.prepare(shape, privacy)?;
         let adjacency = adjacency(&features);
         let (events, parts) = (ready.events()?, ready.parts()?);
         let rng = asked.source()?;

@@ -7,7 +7,7 @@
 pub(crate) mod attacks;
 pub mod coordinates;
 #[cfg(test)]
-mod dense_attacks;
+pub(crate) mod dense_attacks;
 mod descent;
 pub mod dp_iht;
 pub mod glm;

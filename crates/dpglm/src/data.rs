@@ -7,6 +7,7 @@ pub mod dataset;
 pub mod design;
 pub(crate) mod range;
 mod select;
+mod shape;
 pub mod unit_means;
 
 pub use csr::{Csr, Values};
@@ -15,3 +16,4 @@ pub use design::Design;
 pub use unit_means::{MeanTable, UnitMeans};
 
 use dataset::MOST_ROWS;
+pub use shape::Shape;

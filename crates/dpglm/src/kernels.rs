@@ -53,9 +53,11 @@
 //! What is bounded is the *sum*. The linear predictor carries an error of its own, but it only moves the residual, and
 //! whoever supplies the residual clips it afterwards.
 
+mod columns;
 mod fused;
 mod gram;
 mod lanes;
+mod mapped;
 mod reach;
 mod rows;
 mod scores;
@@ -63,6 +65,9 @@ mod sparse;
 
 use crate::data::design::{Design, Storage};
 use lanes::Level;
+
+pub(crate) use columns::{ColumnSums, column_sums};
+pub(crate) use mapped::mapped_squares;
 
 /// Half the distance from 1 to the next double.
 const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;

@@ -12,6 +12,7 @@
 //! | [`kernels`] | the passes over the rows, where the time is spent |
 //! | [`mechanisms`] | every way in which something may leave |
 //! | [`central`] | estimators for a trusted curator: means, linear and generalized linear models |
+//! | [`estimators`] | regression in few passes over the rows |
 //! | [`comparators`] | methods of other authors, made private for every data set, to compare with |
 //! | [`local`] | what leaves a user's device is already private: randomizers and protocols |
 //! | [`tuning`] | private choice of sparsity, ridge and truncation, from the same budget |
@@ -52,12 +53,14 @@ pub mod central;
 pub mod comparators;
 pub mod data;
 pub mod error;
+pub mod estimators;
 pub mod families;
 pub mod kernels;
 pub mod local;
 pub mod mechanisms;
 pub mod noise;
 mod parallel;
+mod passes;
 pub mod privacy;
 pub mod registry;
 pub mod theory;

@@ -33,6 +33,9 @@ SHARED = """
         At most so many coefficients differ from zero; the columns are chosen privately.
     method : str, optional
         How to fit, by its name on the command line (``dpglm methods``).
+    robust : bool
+        Short for ``method="bounded-score"``: no row's score counts for more than a typical one's. Estimates what a robust fit
+        does, not the mean of the response.
     ridge, radius : float, optional
         Penalty on, and largest value of, the coefficients' l2 norm, for columns scaled to [-1, 1].
     tune : str, optional
@@ -72,6 +75,7 @@ class _Model(Estimator):
         intervals: float | None = None,
         sparsity: int | None = None,
         method: str | None = None,
+        robust: bool = False,
         ridge: float | None = None,
         radius: float | None = None,
         tune: str | None = None,
@@ -90,6 +94,7 @@ class _Model(Estimator):
         self.intervals = intervals
         self.sparsity = sparsity
         self.method = method
+        self.robust = robust
         self.ridge = ridge
         self.radius = radius
         self.tune = tune
@@ -109,6 +114,7 @@ class _Model(Estimator):
             "insecure_seed": plain_number("insecure_seed", self.insecure_seed, int),
             "family": self._family_name(),
             "method": self.method,
+            "robust": bool(self.robust),
             "ridge": plain_number("ridge", self.ridge),
             "radius": plain_number("radius", self.radius),
             "intervals": plain_number("intervals", self.intervals),
@@ -269,6 +275,7 @@ class PrivateLinearRegression(_Model):
         intervals: float | None = None,
         sparsity: int | None = None,
         method: str | None = None,
+        robust: bool = False,
         ridge: float | None = None,
         radius: float | None = None,
         tune: str | None = None,
@@ -288,6 +295,7 @@ class PrivateLinearRegression(_Model):
             intervals=intervals,
             sparsity=sparsity,
             method=method,
+            robust=robust,
             ridge=ridge,
             radius=radius,
             tune=tune,
@@ -376,6 +384,7 @@ class PrivateLogisticRegression(_Model):
         intervals: float | None = None,
         sparsity: int | None = None,
         method: str | None = None,
+        robust: bool = False,
         ridge: float | None = None,
         radius: float | None = None,
         tune: str | None = None,
@@ -395,6 +404,7 @@ class PrivateLogisticRegression(_Model):
             intervals=intervals,
             sparsity=sparsity,
             method=method,
+            robust=robust,
             ridge=ridge,
             radius=radius,
             tune=tune,

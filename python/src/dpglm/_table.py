@@ -97,6 +97,7 @@ def ask(
     delta: Any,
     family: str | None = None,
     method: str | None = None,
+    robust: bool = False,
     ridge: Any = None,
     radius: Any = None,
     intervals: Any = None,
@@ -114,6 +115,7 @@ def ask(
         "insecure_seed": plain_number("insecure_seed", insecure_seed, int),
         "family": family,
         "method": method,
+        "robust": bool(robust),
         "ridge": plain_number("ridge", ridge),
         "radius": plain_number("radius", radius),
         "intervals": plain_number("intervals", intervals),
@@ -138,9 +140,10 @@ def fit_table(
 ) -> FittedModel:
     """Fits a model to a data frame that holds its target, under a schema: ``dpglm fit FILE --schema FILE`` in memory.
 
-    The wishes are those of the command line: ``family``, ``method``, ``intervals``, ``sparsity``, ``ridge``, ``radius``,
-    ``tune``, ``row_norm``, ``l1_radius``, ``accept``, ``insecure_seed``. Units and exposures are the schema's. A data frame has
-    names of its own: what the schema says about text files (``header``, ``names``, ``delimiter``, ``comment``) is for those.
+    The wishes are those of the command line: ``family``, ``method``, ``robust``, ``intervals``, ``sparsity``, ``ridge``,
+    ``radius``, ``tune``, ``row_norm``, ``l1_radius``, ``accept``, ``insecure_seed``. Units and exposures are the schema's. A data
+    frame has names of its own: what the schema says about text files (``header``, ``names``, ``delimiter``, ``comment``) is for
+    those.
     """
     asked = ask(epsilon=epsilon, delta=delta, **wishes)
     if asked["method"] not in ("reference", "iht"):

@@ -55,7 +55,7 @@ pub struct Arguments {
     /// What kind of response it is [default: by the target's kind]
     #[arg(long, value_enum, value_name = "NAME", help_heading = "Method")]
     family: Option<Family>,
-    /// The method to attack; `dpglm methods` explains each [default: gradient; with --sparsity select-refine]
+    /// The method to attack; `dpglm methods` explains each [default: likelihood; with --sparsity select-refine]
     #[arg(long, value_enum, value_name = "NAME", help_heading = "Method")]
     method: Option<Method>,
     /// Attack a mean in place of a model

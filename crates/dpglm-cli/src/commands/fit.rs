@@ -53,9 +53,14 @@ pub struct Arguments {
     /// What kind of response it is [default: by the target's kind]
     #[arg(long, value_enum, value_name = "NAME", help_heading = "Model")]
     family: Option<Family>,
-    /// How to fit it; `dpglm methods` explains each [default: gradient; with --sparsity select-refine]
+    /// How to fit it; `dpglm methods` explains each [default: likelihood; with --sparsity select-refine, with
+    /// --intervals or --tune ridge bounded-score]
     #[arg(long, value_enum, value_name = "NAME", help_heading = "Model")]
     method: Option<Method>,
+    /// Short for --method bounded-score: no row's score counts for more than a typical one's. Estimates what a robust fit does, not
+    /// the mean of the response
+    #[arg(long, help_heading = "Model")]
+    robust: bool,
     /// No intercept: the prediction is zero where all columns are
     #[arg(long, help_heading = "Model")]
     no_intercept: bool,
@@ -155,7 +160,7 @@ fn dry_run(
     let (rows, columns) = known.shape(file, arguments.rows)?;
     budget::warn_of_large_delta(privacy, rows);
     notes::of_few_rows(model.sparse.sparsity, rows).iter().for_each(|note| tell(note));
-    let ready = model.prepare(columns + usize::from(model.intercept), rows, privacy)?;
+    let ready = model.prepare(known.plan_shape(columns + usize::from(model.intercept), rows), privacy)?;
     let (events, parts, adjacency) = (ready.events()?, ready.parts()?, known.adjacency());
     let rng = arguments.budget.source()?;
     let certificate = planned::certificate(events, parts, adjacency, model.assumption(), privacy, &rng)?;
@@ -216,6 +221,7 @@ impl Arguments {
         let wishes = Wishes {
             family: self.family,
             method: self.method,
+            robust: self.robust,
             ridge: self.ridge,
             radius: self.radius,
             level: self.intervals,
@@ -224,7 +230,7 @@ impl Arguments {
         };
         if wishes.tune.clip {
             tell(
-                "note: clip=auto: rows and residuals are clipped at levels found privately, as --method gradient and \
+                "note: clip=auto: rows and residuals are clipped at levels found privately, as --method likelihood and \
                   select-refine always do",
             );
         }

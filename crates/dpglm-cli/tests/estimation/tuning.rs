@@ -86,7 +86,7 @@ fn what_cannot_be_tuned_is_refused_before_the_table_is_opened() {
         (fit("sparsity=auto --sparsity 4"), "leave out one of them"),
         (fit("ridge=auto --ridge 0.1"), "leave out one of them"),
         (fit("sparsity=auto,ridge=auto"), "not both"),
-        (fit("ridge=auto --method statistics"), "--method gradient"),
+        (fit("ridge=auto --method statistics"), "--method bounded-score"),
         (fit("sparsity=auto --method dp-iht"), "select-refine"),
         (format!("fit absent.csv --schema schema.toml --tune sparsity=auto {BUDGET}"), "`who`"),
         (format!("mean absent.npy --feature-bounds=-1,1 --tune ridge=auto {BUDGET}"), "no penalty"),

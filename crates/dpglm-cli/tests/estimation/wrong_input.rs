@@ -240,7 +240,10 @@ fn budgets_that_promise_nothing() {
 fn budgets_that_nothing_is_spent_of() {
     let folder = arrays(20);
     for (flags, words) in [
-        ("--method reference --epsilon 1", vec!["--epsilon goes with a private method", "--method gradient"]),
+        (
+            "--method reference --epsilon 1",
+            vec!["--epsilon goes with a private method", "--method likelihood"],
+        ),
         ("--method reference --delta 1e-6", vec!["--delta goes with a private method", "leave out --delta"]),
         ("--method reference --insecure-seed 1", vec!["--insecure-seed goes with a private method"]),
         ("--method iht --sparsity 1 --epsilon 1", vec!["--epsilon goes", "--method select-refine"]),
@@ -274,7 +277,10 @@ fn models_that_do_not_fit_together() {
         ("--family logistic", vec!["--family logistic", "--binary"]),
         ("--family multinomial", vec!["levels"]),
         ("--method statistics --intervals 0.95", vec!["--intervals", "--method statistics"]),
-        ("--method reference --intervals 0.95", vec!["--intervals", "--method gradient", "--epsilon inf"]),
+        (
+            "--method reference --intervals 0.95",
+            vec!["--intervals", "--method bounded-score", "--epsilon inf"],
+        ),
         ("--method reference --radius 1", vec!["--radius", "--method reference"]),
         ("--method statistics --ridge 1", vec!["--ridge"]),
         ("--intervals 95", vec!["interval level", "from 0.5 to below 1", "got 95"]),

@@ -60,7 +60,7 @@ impl Prepared {
             notes::of_the_route(model, self.names.len()),
         ];
         before.iter().flatten().for_each(|note| say(note));
-        let ready = model.prepare(self.data.design().columns(), n, privacy)?;
+        let ready = model.prepare(self.data.shape(), privacy)?;
         let estimates = ready.fit(model, &self.data, rng, progress)?;
         if model.method == Method::Reference
             && let Some(note) = notes::of_separation(model, &estimates, &self.names)

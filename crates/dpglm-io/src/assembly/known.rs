@@ -79,6 +79,15 @@ impl Known {
         self.unit().map_or(Adjacency::ReplaceRow, |unit| Adjacency::ReplaceUnit(unit.to_owned()))
     }
 
+    /// What a fit of a table of this many columns, the constant one included, and units plans from.
+    pub fn plan_shape(&self, columns: usize, units: usize) -> dpglm::data::Shape {
+        let shape = match self {
+            Known::Schema(schema) => schema.shape(columns, units),
+            Known::Wide(_) => dpglm::data::Shape::new(columns, units),
+        };
+        if self.unit().is_some() { shape.grouped() } else { shape }
+    }
+
     /// The values the target can take; `None` without a target.
     pub fn domain(&self) -> Result<Option<Domain>, Failure> {
         Ok(match self {

@@ -9,7 +9,8 @@ use super::failure::Failure;
 use super::render;
 use crate::Domain;
 use dpglm::central::{Glm, LinearStatistics, Multinomial, Prepared, Privacy, reference};
-use dpglm::data::Dataset;
+use dpglm::data::{Dataset, Shape};
+use dpglm::estimators::dense::{Likelihood, PreparedRegression, Regression};
 use dpglm::families::Family as OnePredictor;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::{Event, Part};
@@ -60,7 +61,9 @@ pub struct Model {
 
 /// A model with its noise calibrated.
 pub enum Ready {
-    /// Noisy gradient steps.
+    /// Maximum likelihood in few passes.
+    Regression(Box<PreparedRegression>),
+    /// Noisy gradient steps on bounded scores.
     Glm(Prepared<Glm>),
     /// The same with a penalty that is chosen privately.
     TunedRidge(Prepared<TunedRidge>),
@@ -129,13 +132,13 @@ impl Model {
         }
         if self.method == Method::Statistics && self.family != Family::Gaussian {
             return refuse(format!(
-                "--method statistics fits gaussian responses only, not {family}: use --method gradient"
+                "--method statistics fits gaussian responses only, not {family}: use --method likelihood"
             ));
         }
         let name = self.method.name();
         for (flag, is_given, takes) in [
             ("--intervals", self.level.is_some(), self.method.takes_intervals()),
-            ("--radius", self.radius.is_some(), self.method.takes_intervals()),
+            ("--radius", self.radius.is_some(), self.method.takes_radius()),
             ("--ridge", self.ridge.is_some(), self.method.takes_ridge()),
         ] {
             if !is_given {
@@ -143,36 +146,44 @@ impl Model {
             }
             if !takes {
                 let other = match self.method {
-                    Method::Reference => "gradient (with --epsilon inf it adds no noise either)",
+                    Method::Reference => "bounded-score (with --epsilon inf it adds no noise either)",
                     method if method.is_sparse() => "select-refine",
-                    _ => "gradient",
+                    _ => "bounded-score",
                 };
                 return refuse(format!(
                     "{flag} cannot be had with --method {name}: leave it out, or use --method {other}"
                 ));
             }
-            if self.family == Family::Multinomial && flag != "--ridge" {
+            let fits = flag == "--ridge" || self.method == Method::Likelihood;
+            if self.family == Family::Multinomial && !fits {
                 return refuse(format!(
                     "{flag} cannot be had with --family {family}: leave it out, or use another family"
                 ));
             }
         }
-        if self.ridges.is_some() && (self.method != Method::Gradient || self.family == Family::Multinomial) {
+        if self.ridges.is_some()
+            && (self.method != Method::BoundedScore || self.family == Family::Multinomial)
+        {
             return refuse(format!(
-                "--tune ridge=auto goes with --method gradient and one predictor, not with {name} and {family}: give --ridge R"
+                "--tune ridge=auto goes with --method bounded-score and one predictor, not with {name} and {family}: give --ridge R"
             ));
         }
         self.validate_sparse()?;
         // The library checks the numbers themselves.
         match self.family {
+            _ if self.method == Method::Likelihood => self.regression().map(drop),
             Family::Multinomial => self.multinomial().map(drop),
             family => self.glm(family).map(drop),
         }
     }
 
     /// Calibrates the noise for a table of this shape, the constant column included.
-    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Ready, Failure> {
+    pub fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Ready, Failure> {
+        let Shape { columns, units, .. } = shape;
         Ok(match (self.method, self.family) {
+            (Method::Likelihood, _) => {
+                Ready::Regression(Box::new(self.regression()?.prepare(shape, privacy)?))
+            }
             (Method::Reference, _) => Ready::Reference,
             (method, _) if method.is_sparse() => Ready::Sparse(self.prepare_sparse(columns, units, privacy)?),
             (Method::Statistics, _) => {
@@ -211,6 +222,26 @@ impl Model {
         }
     }
 
+    fn regression(&self) -> Result<Regression, Failure> {
+        let (low, high) = self.target_bounds();
+        let mut model = Regression::new(match self.family {
+            Family::Gaussian => Likelihood::Gaussian { low, high },
+            Family::Logistic => Likelihood::Logistic,
+            Family::Poisson => Likelihood::Poisson { low, high },
+            Family::Multinomial => Likelihood::Multinomial { classes: self.classes().len() },
+        })?;
+        if self.intercept {
+            model = model.with_intercept();
+        }
+        if let Some(ridge) = self.ridge {
+            model = model.ridge(ridge)?;
+        }
+        if let Some(radius) = self.radius {
+            model = model.radius(radius)?;
+        }
+        Ok(model)
+    }
+
     fn glm(&self, family: Family) -> Result<Glm, Failure> {
         let family = family.one_predictor().unwrap_or(OnePredictor::Gaussian);
         let mut model = Glm::new(family, self.target_bounds())?;
@@ -245,6 +276,7 @@ impl Ready {
     /// What a fit will release; empty without privacy.
     pub fn events(&self) -> Result<Vec<Event>, Failure> {
         Ok(match self {
+            Ready::Regression(prepared) => prepared.events()?,
             Ready::Glm(prepared) => prepared.events()?,
             Ready::TunedRidge(prepared) => prepared.all_events()?,
             Ready::Statistics(prepared) => prepared.events()?,
@@ -272,6 +304,7 @@ impl Ready {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Estimates, Failure> {
         Ok(match self {
+            Ready::Regression(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
             Ready::Glm(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
             Ready::TunedRidge(prepared) => {
                 let found = prepared.fit_reporting(data, rng, progress)?;

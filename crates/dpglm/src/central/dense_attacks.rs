@@ -7,18 +7,18 @@ use crate::families::Family;
 use crate::noise::RandomSource;
 use crate::privacy::Budget;
 
-pub(super) const ROWS: usize = 24;
-pub(super) const COLUMNS: usize = 4;
+pub(crate) const ROWS: usize = 24;
+pub(crate) const COLUMNS: usize = 4;
 
 /// A small generator of test tables.
-pub(super) struct Tables(u64);
+pub(crate) struct Tables(u64);
 
 impl Tables {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    pub(super) fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -26,7 +26,7 @@ impl Tables {
     }
 
     /// Usual entries, and the ones that break careless code.
-    pub(super) fn entry(&mut self) -> f64 {
+    pub(crate) fn entry(&mut self) -> f64 {
         const ODD: [f64; 10] = [0.0, -1.0, 1.0, 1e30, -1e30, f64::NAN, f64::INFINITY, 1e-300, 3.0, -1e6];
         match (self.uniform() * 30.0) as usize {
             k @ 0..10 => ODD[k],
@@ -35,7 +35,7 @@ impl Tables {
     }
 
     /// Two tables that differ in every row of one unit; with an intercept the first column is constant.
-    pub(super) fn neighbours(
+    pub(crate) fn neighbours(
         &mut self,
         intercept: bool,
         units: bool,
@@ -76,12 +76,12 @@ impl Tables {
 }
 
 /// Enough that no release is kept from moving by noise that throws the iterates about.
-pub(super) fn privacy() -> Privacy {
+pub(crate) fn privacy() -> Privacy {
     Privacy::Budget(Budget::new(3.0, 1e-3).expect("valid"))
 }
 
 /// Runs attacks until `releases` releases were compared.
-pub(super) fn withstands(
+pub(crate) fn withstands(
     name: &str,
     releases: usize,
     mut pair: impl FnMut(&mut Tables) -> Box<dyn Fn(bool)>,

@@ -430,6 +430,6 @@ pub(super) fn add_ridge(matrix: &mut DMatrix<f64>, ridge: f64, intercept: bool, 
     }
 }
 
-pub(super) fn adjacency(data: &Dataset) -> Adjacency {
+pub(crate) fn adjacency(data: &Dataset) -> Adjacency {
     data.unit_name().map_or(Adjacency::ReplaceRow, |name| Adjacency::ReplaceUnit(name.into()))
 }

@@ -127,6 +127,17 @@ impl Csr {
         self.full.frequent
     }
 
+    /// The same rows with every value clamped to [-1, 1].
+    pub(super) fn clamped(&self) -> Self {
+        let mut clamped = self.clone();
+        match &mut clamped.values {
+            Values::F64(values) => values.iter_mut().for_each(|x| *x = x.clamp(-1.0, 1.0)),
+            Values::F32(values) => values.iter_mut().for_each(|x| *x = x.clamp(-1.0, 1.0)),
+            Values::Ones => {}
+        }
+        clamped
+    }
+
     /// The columns and entries of one row.
     pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> {
         let range = self.offsets[row]..self.offsets[row + 1];

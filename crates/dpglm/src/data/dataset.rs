@@ -1,7 +1,7 @@
 //! Private rows with their public frame: design, response, and who counts as one person.
 
-use super::Design;
 use super::clipping::clip_l2;
+use super::{Design, Shape};
 use crate::error::{Error, Result};
 use crate::kernels::squared_row_norms_from;
 
@@ -111,6 +111,17 @@ impl Dataset {
     /// Whether rows may have weight zero: public, whichever have it.
     pub(crate) fn has_weights(&self) -> bool {
         self.weights.is_some()
+    }
+
+    /// What is public of it.
+    pub fn shape(&self) -> Shape {
+        Shape {
+            columns: self.design.columns(),
+            units: self.units(),
+            grouped: self.units.is_some(),
+            dropped: self.weights.is_some(),
+            exposures: self.offsets.is_some(),
+        }
     }
 
     pub(crate) fn has_offsets(&self) -> bool {

@@ -139,6 +139,21 @@ impl Design {
         matches!(self.storage, Storage::F64(_) | Storage::F32(_))
     }
 
+    /// The same rows with every entry clamped to [-1, 1]; one-byte entries to the largest whole number inside.
+    pub(crate) fn clamped(&self) -> Self {
+        let storage = match &self.storage {
+            Storage::F64(entries) => Storage::F64(entries.iter().map(|x| x.clamp(-1.0, 1.0)).collect()),
+            Storage::F32(entries) => Storage::F32(entries.iter().map(|x| x.clamp(-1.0, 1.0)).collect()),
+            Storage::I8 { entries, scale } => {
+                let most = (1.0 / scale).min(127.0).floor() as i8;
+                let entries = entries.iter().map(|&x| x.clamp(-most, most)).collect();
+                Storage::I8 { entries, scale: *scale }
+            }
+            Storage::Csr(csr) => Storage::Csr(csr.clamped()),
+        };
+        Self { storage, ..*self }
+    }
+
     /// The entries.
     pub fn storage(&self) -> &Storage {
         &self.storage

@@ -6,8 +6,9 @@
 
 use super::{AuditCase, Run, Subject};
 use crate::central::{Glm, LinearStatistics, Multinomial, Prepared, Privacy, PrivateMean};
-use crate::data::{Dataset, Design};
+use crate::data::{Dataset, Design, Shape};
 use crate::error::Result;
+use crate::estimators::dense::{Likelihood, Regression};
 use crate::families::Family;
 use crate::noise::RandomSource;
 use crate::privacy::{Budget, Event};
@@ -91,6 +92,37 @@ fn glm(name: &'static str, family: Family, target: (f64, f64), responses: (f64, 
     let honest: FitTable = Rc::new(move |data, rng| Ok(prepared.fit(data, rng)?.coefficients));
     let weakened: FitTable = Rc::new(move |data, rng| Ok(weak.fit(data, rng)?.coefficients));
     case(name, responses, claim, honest, weakened)
+}
+
+/// Maximum likelihood in few passes, without an intercept.
+fn regression(name: &'static str, likelihood: Likelihood, responses: (f64, f64)) -> Result<AuditCase> {
+    let prepared = Rc::new(Regression::new(likelihood)?.prepare(Shape::new(2, ROWS), budget()?)?);
+    let weak = Rc::new(prepared.with_noise_share(WEAK));
+    let claim = prepared.events()?;
+    // Of classes that change places the difference of the coefficients carries the most.
+    let statistics = |blocks: Vec<Vec<f64>>| -> Vec<f64> {
+        let difference = blocks.get(1).map(|second| blocks[0][0] - second[0]);
+        difference.into_iter().chain(blocks.concat()).collect()
+    };
+    let honest: FitTable = Rc::new(move |data, rng| Ok(statistics(prepared.fit(data, rng)?.coefficients)));
+    let weakened: FitTable = Rc::new(move |data, rng| Ok(statistics(weak.fit(data, rng)?.coefficients)));
+    case(name, responses, claim, honest, weakened)
+}
+
+pub(super) fn linear_likelihood() -> Result<AuditCase> {
+    regression("linear-likelihood", Likelihood::Gaussian { low: -1.0, high: 1.0 }, (-1.0, 1.0))
+}
+
+pub(super) fn logistic_likelihood() -> Result<AuditCase> {
+    regression("logistic-likelihood", Likelihood::Logistic, (0.0, 1.0))
+}
+
+pub(super) fn poisson_likelihood() -> Result<AuditCase> {
+    regression("poisson-likelihood", Likelihood::Poisson { low: 0.0, high: 8.0 }, (0.0, 8.0))
+}
+
+pub(super) fn multinomial_likelihood() -> Result<AuditCase> {
+    regression("multinomial-likelihood", Likelihood::Multinomial { classes: 3 }, (1.0, 2.0))
 }
 
 pub(super) fn linear() -> Result<AuditCase> {

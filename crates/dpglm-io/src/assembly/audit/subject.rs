@@ -103,7 +103,7 @@ impl Subject {
         let certificate = match self {
             Self::External { .. } | Self::Mean { method: MeanToAudit::Reference, .. } => return Ok(None),
             Self::Model(model) => {
-                let ready = model.prepare(columns, rows, privacy)?;
+                let ready = model.prepare(dpglm::data::Shape::new(columns, rows), privacy)?;
                 let (events, parts) = (ready.events()?, ready.parts()?);
                 planned::certificate(
                     events,
@@ -137,7 +137,7 @@ impl Subject {
                 start(names, columns > stage.columns.len())?
             }
             Self::Model(model) => {
-                let ready = model.prepare(columns, rows, privacy)?;
+                let ready = model.prepare(dpglm::data::Shape::new(columns, rows), privacy)?;
                 Box::new(move |table: &Table, rng: &mut RandomSource| {
                     let estimates =
                         ready.fit(model, &table.dataset()?, rng, &mut |_, _| ()).map_err(in_words)?;

@@ -3,6 +3,7 @@
 use super::{Family, INTERCEPT, Model};
 use crate::UserUnits;
 use dpglm::central::{Fit, MultinomialFit, SparseFit, SparseMultinomialFit};
+use dpglm::estimators::dense::RegressionFit;
 use dpglm::privacy::Certificate;
 
 /// What was fitted, in stored units: one block of coefficients, or one a class after the first.
@@ -38,6 +39,18 @@ impl From<Fit> for Estimates {
             blocks: vec![fit.coefficients],
             support: None,
             spread: fit.covariance.map(|covariance| (covariance, half_width)),
+            ridge: None,
+            certificate: fit.certificate,
+        }
+    }
+}
+
+impl From<RegressionFit> for Estimates {
+    fn from(fit: RegressionFit) -> Self {
+        Self {
+            blocks: fit.coefficients,
+            support: None,
+            spread: None,
             ridge: None,
             certificate: fit.certificate,
         }

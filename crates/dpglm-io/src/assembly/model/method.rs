@@ -8,8 +8,12 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// Noisy gradient steps: for every family
-    Gradient,
+    /// Maximum likelihood in few passes over the rows: for every family
+    Likelihood,
+    /// Bounded scores, for rows that few others resemble: many noisy gradient steps. Estimates what a robust fit does, not the mean
+    #[cfg_attr(feature = "clap", value(alias = "gradient"))]
+    #[serde(alias = "gradient")]
+    BoundedScore,
     /// Noisy sums of squares and products, in one pass: for a gaussian response
     Statistics,
     /// The exact optimum, without any privacy
@@ -48,9 +52,14 @@ pub enum TakesSparsity {
 }
 
 impl Method {
-    /// The method for users who name none.
-    pub fn default_for(sparsity: Option<usize>) -> Self {
-        if sparsity.is_some() { Method::SelectRefine } else { Method::Gradient }
+    /// The method for users who name none: for few coefficients, or with intervals or a penalty that is chosen privately, or in
+    /// plain.
+    pub fn default_for(sparsity: Option<usize>, intervals: bool, tunes_ridge: bool) -> Self {
+        match sparsity {
+            Some(_) => Method::SelectRefine,
+            None if intervals || tunes_ridge => Method::BoundedScore,
+            None => Method::Likelihood,
+        }
     }
 
     /// Its name on the command line and in Python.
@@ -66,7 +75,9 @@ impl Method {
     /// Whether it is told how many coefficients differ from zero.
     pub fn takes_sparsity(self) -> TakesSparsity {
         match self {
-            Method::Gradient | Method::Statistics | Method::Reference => TakesSparsity::Never,
+            Method::Likelihood | Method::BoundedScore | Method::Statistics | Method::Reference => {
+                TakesSparsity::Never
+            }
             Method::FrankWolfe | Method::JohnsonLindenstrauss => TakesSparsity::Afterwards,
             _ => TakesSparsity::Always,
         }
@@ -83,16 +94,22 @@ impl Method {
             || matches!(self, Method::SelectRefine | Method::NoisyIht | Method::PeelingIht | Method::DpIht)
     }
 
-    /// Whether it can give confidence intervals, and keep to a ball.
+    /// Whether it can give confidence intervals.
     pub fn takes_intervals(self) -> bool {
-        matches!(self, Method::Gradient | Method::SelectRefine)
+        matches!(self, Method::BoundedScore | Method::SelectRefine)
+    }
+
+    /// Whether it can keep to a ball.
+    pub fn takes_radius(self) -> bool {
+        self == Method::Likelihood || self.takes_intervals()
     }
 
     /// Whether it takes a penalty.
     pub fn takes_ridge(self) -> bool {
         matches!(
             self,
-            Method::Gradient
+            Method::Likelihood
+                | Method::BoundedScore
                 | Method::Reference
                 | Method::SelectRefine
                 | Method::Transfer

@@ -12,8 +12,10 @@ use crate::{Domain, Schema};
 pub struct Wishes {
     /// What kind of response it is; by default the kind that goes with the target.
     pub family: Option<Family>,
-    /// How to fit it; by default gradient steps, for few coefficients after a choice of columns.
+    /// How to fit it; by default by maximum likelihood, for few coefficients after a choice of columns.
     pub method: Option<Method>,
+    /// Whether scores are to be bounded: a short name of the method that does it.
+    pub robust: bool,
     /// The penalty.
     pub ridge: Option<f64>,
     /// The largest l2 norm of the coefficients.
@@ -86,11 +88,27 @@ impl Wishes {
                  the parameter itself, or leave out the unit"
             )));
         }
-        let method = self.method.unwrap_or(Method::default_for(self.sparsity.or(self.tune.sparsity)));
-        if self.tune.clip && !matches!(method, Method::Gradient | Method::SelectRefine) {
+        let default = || {
+            let sparsity = self.sparsity.or(self.tune.sparsity);
+            Method::default_for(sparsity, self.level.is_some(), self.tune.ridge.is_some())
+        };
+        let method = match (self.robust, self.method) {
+            (true, Some(method)) if method != Method::BoundedScore => {
+                return Err(Failure::Usage(format!(
+                    "--robust is short for --method {}, not for {}: give one of the two",
+                    Method::BoundedScore.name(),
+                    method.name()
+                )));
+            }
+            (true, _) => Method::BoundedScore,
+            (false, method) => method.unwrap_or_else(default),
+        };
+        if self.tune.clip
+            && !matches!(method, Method::Likelihood | Method::BoundedScore | Method::SelectRefine)
+        {
             return Err(Failure::Usage(format!(
-                "--tune clip=auto goes with --method gradient and select-refine, which find their clip privately, not with {}: \
-                 leave it out, or change the method",
+                "--tune clip=auto goes with --method likelihood, bounded-score and select-refine, which find their clip \
+                 privately, not with {}: leave it out, or change the method",
                 method.name()
             )));
         }

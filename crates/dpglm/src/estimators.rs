@@ -1,0 +1,3 @@
+//! Estimators that look at rows only through [`crate::passes`].
+
+pub mod dense;

@@ -1,0 +1,293 @@
+//! Linear, logistic, Poisson and multinomial regression by few score passes in whitened coordinates.
+//!
+//! What is estimated is the maximum-likelihood fit of the table within its declared bounds. What clipping, weighting and shrinking do
+//! to it vanishes as the number of units times epsilon grows, at the rate of the privacy noise.
+//!
+//! # Algorithm
+//! 0. [`plan`]: every release and its share of the budget, from public facts.
+//! 1. [`response`]: where the response lies.
+//! 2. [`standardization`]: location and scale of each column.
+//! 3. [`whitening`]: products of standard columns, once; coordinates in which they are nearly uncorrelated.
+//! 4. [`scores`]: ten passes, each of which releases the mean weighted score and the mean slope, with shares of the budget that grow by 1.6
+//!    from pass to pass. All passes so far give the coefficients for the next, shrunk by a prior whose scales are fitted
+//!    ([`prior`]).
+//! 5. Where the budget allows, at one of them the slope matrix.
+//! 6. Back to the columns as stored.
+//!
+//! The rows are read at most 16 times: moments, norms and products of the columns, norms again, ten score passes, the slope matrix,
+//! and for real responses and counts the sizes of scores midway. Units with several rows are read twice in each of five
+//! passes instead: 15 times at most.
+//!
+//! # Guarantee
+//! Replacement of one unit (row), for every data set. Entries are clamped to [-1, 1], responses to their domain; each pass has its own
+//! bound ([`crate::passes`]), enforced on the computed numbers, with the rounding of sums charged.
+//!
+//! # Why private
+//! Levels are selections, the rest are Gaussian releases, each of which may depend on the ones before; the accountant composes them.
+//! Which releases there are is a function of public facts. Everything else is a function of what was released.
+
+#[cfg(test)]
+mod attacks;
+mod plan;
+mod prior;
+mod response;
+mod scores;
+mod standardization;
+#[cfg(test)]
+mod tests;
+mod whitening;
+
+use crate::central::Privacy;
+use crate::central::glm::adjacency;
+use crate::central::prepared::require_shape;
+use crate::central::purse::{Calibration, Purse};
+use crate::data::range::{require_interval, require_magnitude, require_penalty};
+use crate::data::{Dataset, Shape};
+use crate::error::{Error, Result};
+use crate::noise::RandomSource;
+use crate::passes::by_unit::ByUnit;
+use crate::passes::scores::ScorePass;
+use crate::privacy::{Certificate, Event};
+use plan::Plan;
+use response::Response;
+use scores::Passes;
+
+/// How responses depend on linear predictors.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Likelihood {
+    /// A real response within public bounds.
+    Gaussian {
+        /// The least value.
+        low: f64,
+        /// The largest value.
+        high: f64,
+    },
+    /// A response of 0 or 1.
+    Logistic,
+    /// A count within public bounds, perhaps with an exposure.
+    Poisson {
+        /// The least value.
+        low: f64,
+        /// The largest value.
+        high: f64,
+    },
+    /// A class, numbered from 0; class 0 is the reference.
+    Multinomial {
+        /// How many there are.
+        classes: usize,
+    },
+}
+
+impl Likelihood {
+    /// Whether the response has a scale that is not known beforehand.
+    fn is_real(&self) -> bool {
+        matches!(self, Likelihood::Gaussian { .. } | Likelihood::Poisson { .. })
+    }
+
+    fn validate(&self) -> Result<()> {
+        let (low, high, least) = match *self {
+            Likelihood::Gaussian { low, high } => (low, high, f64::NEG_INFINITY),
+            Likelihood::Poisson { low, high } => (low, high, 0.0),
+            Likelihood::Logistic => return Ok(()),
+            Likelihood::Multinomial { classes } if (2..=1000).contains(&classes) => return Ok(()),
+            Likelihood::Multinomial { classes } => {
+                return Err(Error::OutOfRange {
+                    parameter: "number of classes",
+                    range: "from 2 to 1000",
+                    value: classes.to_string(),
+                    remedy: "declare the response's levels",
+                });
+            }
+        };
+        require_interval("target bounds", (low, high), "declare the public range of the response")?;
+        if low >= least {
+            return Ok(());
+        }
+        Err(Error::OutOfRange {
+            parameter: "target bounds",
+            range: "at least 0 for counts",
+            value: format!("[{low}, {high}]"),
+            remedy: "declare the smallest and the largest count a row may have",
+        })
+    }
+}
+
+/// A private regression on bounded columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Regression {
+    likelihood: Likelihood,
+    intercept: bool,
+    ridge: f64,
+    radius: Option<f64>,
+}
+
+/// A fitted regression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RegressionFit {
+    /// One coefficient per column of the design; one such block for each class after the first.
+    pub coefficients: Vec<Vec<f64>>,
+    /// What left, and what it cost.
+    pub certificate: Certificate,
+}
+
+impl Regression {
+    /// A regression of this kind of response, without an intercept.
+    pub fn new(likelihood: Likelihood) -> Result<Self> {
+        likelihood.validate()?;
+        Ok(Self { likelihood, intercept: false, ridge: 0.0, radius: None })
+    }
+
+    /// The design's first column is constant 1: its coefficient is the intercept.
+    pub fn with_intercept(mut self) -> Self {
+        self.intercept = true;
+        self
+    }
+
+    /// Adds `ridge/2 * norm(coefficients)^2` to the mean loss (intercepts are not penalised).
+    pub fn ridge(mut self, ridge: f64) -> Result<Self> {
+        self.ridge = require_penalty("ridge", ridge)?;
+        Ok(self)
+    }
+
+    /// Keeps the coefficients, intercepts left out, in the l2 ball of this radius.
+    pub fn radius(mut self, radius: f64) -> Result<Self> {
+        self.radius = Some(require_magnitude("radius", radius, "the largest l2 norm of the coefficients")?);
+        Ok(self)
+    }
+
+    /// Calibrates the noise for data of this shape.
+    pub fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<PreparedRegression> {
+        require_shape(shape.columns, shape.units)?;
+        if shape.exposures && !matches!(self.likelihood, Likelihood::Poisson { .. }) {
+            return Err(Error::Conflict("exposures go with counts: fit a Poisson regression".into()));
+        }
+        let plan = Plan::new(self, shape, privacy);
+        let calibration = Calibration::new(plan.lines(self), privacy)?;
+        Ok(PreparedRegression { model: self.clone(), plan, calibration })
+    }
+
+    /// Prepares and fits.
+    pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<RegressionFit> {
+        self.prepare(data.shape(), privacy)?.fit(data, rng)
+    }
+}
+
+/// A regression ready to fit data of one shape, as often as wanted; every fit spends the whole budget again.
+#[derive(Debug, Clone)]
+pub struct PreparedRegression {
+    model: Regression,
+    plan: Plan,
+    calibration: Calibration,
+}
+
+impl PreparedRegression {
+    /// What a fit will release, with sensitivities in units of their own: known before the data is opened.
+    pub fn events(&self) -> Result<Vec<Event>> {
+        self.calibration.events()
+    }
+
+    /// How often a fit reads the rows.
+    pub fn reads(&self) -> u64 {
+        self.plan.reads()
+    }
+
+    /// The same with its noise multiplied by `share` under an unchanged claim: a broken twin for audits.
+    pub(crate) fn with_noise_share(&self, share: f64) -> Self {
+        Self { calibration: self.calibration.clone().with_noise_share(share), ..self.clone() }
+    }
+
+    /// Fits the regression.
+    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<RegressionFit> {
+        self.fit_reporting(data, rng, &mut |_, _| {})
+    }
+
+    /// Fits the regression and calls `progress(done, of)` after every read of the rows, the number of which is public.
+    pub fn fit_reporting(
+        &self,
+        data: &Dataset,
+        rng: &mut RandomSource,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<RegressionFit> {
+        let Self { model, plan, calibration } = self;
+        if data.shape() != plan.shape {
+            return Err(Error::Conflict(format!(
+                "prepared for {:?}, got {:?}: prepare again",
+                plan.shape,
+                data.shape()
+            )));
+        }
+        let (mut done, reads) = (0, plan.reads());
+        let mut read = || {
+            done += 1;
+            progress(done, reads);
+        };
+        let mut purse = calibration.open(rng);
+        let units = ByUnit::new(data);
+
+        // Step 1
+        let response = Response::release(model, plan, &units, &mut purse)?;
+        let columns = data.design().columns();
+        let mut stored = vec![0.0; response.base.len() * columns];
+        if let Some(slopes) = &plan.slopes {
+            // Step 2
+            let (design, standard) = standardization::release(
+                &units,
+                plan,
+                slopes.columns,
+                model.intercept,
+                response.count,
+                &mut purse,
+            )?;
+            read();
+            // Step 3
+            let whitened =
+                whitening::release(&units, &design, standard, plan, slopes, response.count, &mut purse)?;
+            (0..if slopes.products.is_some() { 3 } else { 1 }).for_each(|_| read());
+            // Steps 4 and 5
+            let rows = ScorePass {
+                units: &units,
+                design: &design,
+                map: &whitened.map,
+                norms: &whitened.norms,
+                count: response.count,
+            };
+            let passes = Passes { model, plan, slopes, response: &response, whitened: &whitened, rows };
+            let found = passes.run(&mut purse, &mut read)?;
+            // Step 6
+            stored = passes.stored(&found.coefficients);
+        }
+        let coefficients = response.in_units_of_the_target(model, stored);
+        let certificate = purse
+            .close(adjacency(data))
+            .enforcing("entries are clamped to [-1, 1] and responses to their domain")
+            .enforcing("the rows of a unit are weighted so that their scores and products are bounded");
+        Ok(RegressionFit { coefficients, certificate })
+    }
+}
+
+impl Response<'_> {
+    /// Step 6: coefficients of the columns as stored, blocks of one per column; of classes relative to the first.
+    fn in_units_of_the_target(&self, model: &Regression, stored: Vec<f64>) -> Vec<Vec<f64>> {
+        let columns = stored.len() / self.base.len();
+        let blocks = stored.chunks_exact(columns).zip(&self.base).map(|(block, base)| {
+            let mut block: Vec<f64> = block.iter().map(|b| self.unit * b).collect();
+            if model.intercept {
+                block[0] += self.unit * base + self.shift;
+            }
+            block
+        });
+        let mut blocks: Vec<Vec<f64>> = blocks.collect();
+        if blocks.len() > 1 {
+            let reference = blocks.remove(0);
+            for block in &mut blocks {
+                block.iter_mut().zip(&reference).for_each(|(b, r)| *b -= r);
+            }
+        }
+        blocks
+    }
+}
+
+/// The noise of a planned release per unit of sensitivity; where none is added, what was planned with.
+fn noise_of(plan: &Plan, purse: &Purse<'_>, what: &str, share: f64) -> f64 {
+    if plan.private { purse.noise_per_sensitivity(what) } else { 1.0 / plan.mu_of(share) }
+}

@@ -1,0 +1,245 @@
+//! Step 0: every release and its share of the budget, from public facts alone.
+//!
+//! With n units, D columns and the budget as the `mu` of one Gaussian release, `n mu / D` is what there is per coefficient: the
+//! *ratio*. Below [`LEAST_RATIO`], or for real responses below [`LEAST_REAL`] in all, only the location of the response can be
+//! learned, and has the whole budget.
+
+use super::{Likelihood, Regression};
+use crate::central::Privacy;
+use crate::central::purse::Planned;
+use crate::data::Shape;
+
+pub(super) const COUNTED: &str = "share of units that count";
+pub(super) const CENTRE: &str = "response centre";
+pub(super) const RESPONSE_LEVEL: &str = "response tail level";
+pub(super) const RESPONSE: &str = "response location";
+pub(super) const EXPOSURE_LEVEL: &str = "exposure tail level";
+pub(super) const EXPOSURE: &str = "exposure location";
+pub(super) const COLUMNS: &str = "column moments";
+pub(super) const ROW_LEVEL: &str = "row tail level";
+pub(super) const PRODUCTS: &str = "products of columns";
+pub(super) const SCORE_LEVEL: &str = "score tail level";
+pub(super) const TRACE: &str = "mean slopes";
+pub(super) const SLOPES: &str = "slope matrix";
+pub(super) const SCORES: [&str; 10] = [
+    "scores, pass 1",
+    "scores, pass 2",
+    "scores, pass 3",
+    "scores, pass 4",
+    "scores, pass 5",
+    "scores, pass 6",
+    "scores, pass 7",
+    "scores, pass 8",
+    "scores, pass 9",
+    "scores, pass 10",
+];
+
+/// What is planned with, without privacy: enough that nothing but rounding keeps a fit from the exact one.
+const MU_WITHOUT_PRIVACY: f64 = 50.0;
+const LEAST_RATIO: f64 = 0.3;
+const LEAST_REAL: f64 = 80.0;
+/// From this ratio on the slope matrix is worth its share.
+const SLOPE_RATIO: f64 = 150.0;
+/// Up to so many columns products are released; up to [`MOST_SCALES`] each coefficient has a prior scale of its own.
+pub(super) const MOST_PRODUCTS: usize = 1_000;
+pub(super) const MOST_SCALES: usize = 300;
+/// A level is seen where at least this over its `mu` units lie beyond it.
+pub(super) const SEEN: f64 = 7.0;
+
+/// The plan of a fit.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Plan {
+    pub shape: Shape,
+    /// The budget as the `mu` of one Gaussian release.
+    pub mu: f64,
+    /// `n mu / D`.
+    pub ratio: f64,
+    /// Whether noise is added.
+    pub private: bool,
+    /// The share for the response's location.
+    pub response: f64,
+    /// What follows, unless the location is all that can be learned.
+    pub slopes: Option<SlopePlan>,
+}
+
+/// The shares of everything beside the response's location.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SlopePlan {
+    pub columns: f64,
+    pub products: Option<f64>,
+    pub row_level: Option<f64>,
+    /// The passes before which the bound on scores is found, and the share of each time.
+    pub levels: Vec<usize>,
+    pub level: f64,
+    /// The pass at which the slope matrix is released, and its share.
+    pub slope_matrix: Option<(usize, f64)>,
+    /// The share of all mean slopes together.
+    pub trace: f64,
+    /// The share of each score pass.
+    pub scores: Vec<f64>,
+}
+
+impl Plan {
+    pub(super) fn new(model: &Regression, shape: Shape, privacy: Privacy) -> Self {
+        let private = privacy != Privacy::None;
+        let mu = if private { privacy.mu() } else { MU_WITHOUT_PRIVACY };
+        let (n, columns) = (shape.units as f64, shape.columns as f64);
+        let ratio = n * mu / columns;
+        let real = model.likelihood.is_real();
+        let little = ratio < LEAST_RATIO || (real && n * mu < LEAST_REAL);
+        // Without an intercept there is no location that might be learned instead.
+        let response = match (model.intercept, little) {
+            (true, true) => 1.0,
+            (true, false) => 0.03 + 0.97 / (1.0 + ratio * ratio),
+            (false, _) if real => 0.03,
+            (false, _) => 0.0,
+        };
+        let slopes = (!(model.intercept && little)).then(|| SlopePlan::new(model, shape, mu, 1.0 - response));
+        Self { shape, mu, ratio, private, response, slopes }
+    }
+
+    /// The `mu` of a release of this share.
+    pub(super) fn mu_of(&self, share: f64) -> f64 {
+        self.mu * share.sqrt()
+    }
+
+    /// Whether a tail level of this share can be seen.
+    pub(super) fn sees(&self, share: f64) -> bool {
+        SEEN / self.mu_of(share) < 0.25 * self.shape.units as f64
+    }
+
+    /// Whether a centre of this share can be seen.
+    pub(super) fn sees_centre(&self, share: f64) -> bool {
+        10.0 / self.mu_of(share) < 0.25 * self.shape.units as f64
+    }
+
+    /// The lines of the plan.
+    pub(super) fn lines(&self, model: &Regression) -> Vec<Planned> {
+        let mut lines = Vec::new();
+        for (what, kind, share) in self.response_shares(model) {
+            lines.push(match kind {
+                Kind::Level => Planned::selection(what, share, 1),
+                Kind::Mean => Planned::gaussian(what, share, 1),
+            });
+        }
+        let Some(slopes) = &self.slopes else { return lines };
+        lines.push(Planned::gaussian(COLUMNS, slopes.columns, 1));
+        lines.extend(slopes.row_level.map(|share| Planned::selection(ROW_LEVEL, share, 1)));
+        lines.extend(slopes.products.map(|share| Planned::gaussian(PRODUCTS, share, 1)));
+        let levels = slopes.levels.len() as u64;
+        if levels > 0 {
+            lines.push(Planned::selection(SCORE_LEVEL, slopes.level * levels as f64, levels));
+        }
+        lines.extend(slopes.slope_matrix.map(|(_, share)| Planned::gaussian(SLOPES, share, 1)));
+        lines.push(Planned::gaussian(TRACE, slopes.trace, slopes.scores.len() as u64));
+        lines
+            .extend(slopes.scores.iter().zip(SCORES).map(|(&share, what)| Planned::gaussian(what, share, 1)));
+        lines
+    }
+
+    /// The releases of the response's location.
+    pub(super) fn response_shares(&self, model: &Regression) -> Vec<(&'static str, Kind, f64)> {
+        let all = self.response;
+        let mut parts = Vec::new();
+        // Binary and class responses give the share that counts with their own release.
+        let separate = self.shape.dropped && (model.likelihood.is_real() || !model.intercept);
+        let all = if separate && all > 0.0 { 0.8 * all } else { all };
+        if separate {
+            parts.push((COUNTED, Kind::Mean, if all > 0.0 { 0.25 * all } else { 0.01 }));
+        }
+        match model.likelihood {
+            Likelihood::Logistic | Likelihood::Multinomial { .. } if all > 0.0 => {
+                parts.push((RESPONSE, Kind::Mean, all));
+            }
+            Likelihood::Logistic | Likelihood::Multinomial { .. } => {}
+            Likelihood::Gaussian { .. } => {
+                if model.intercept && self.sees_centre(0.2 * all) {
+                    parts.push((CENTRE, Kind::Level, 0.2 * all));
+                }
+                if self.sees(0.3 * all) {
+                    parts.push((RESPONSE_LEVEL, Kind::Level, 0.3 * all));
+                }
+                parts.push((RESPONSE, Kind::Mean, 0.5 * all));
+            }
+            Likelihood::Poisson { .. } => {
+                let part = if self.shape.exposures { 0.6 * all } else { all };
+                let mut pair = |level, mean, share: f64| {
+                    if self.sees(0.3 * share) {
+                        parts.push((level, Kind::Level, 0.3 * share));
+                    }
+                    parts.push((mean, Kind::Mean, 0.7 * share));
+                };
+                pair(RESPONSE_LEVEL, RESPONSE, part);
+                if self.shape.exposures {
+                    pair(EXPOSURE_LEVEL, EXPOSURE, 0.4 * all);
+                }
+            }
+        }
+        parts
+    }
+
+    /// How often the rows are read.
+    pub(super) fn reads(&self) -> u64 {
+        let Some(slopes) = &self.slopes else { return 0 };
+        let passes = slopes.scores.len();
+        let once =
+            1 + usize::from(slopes.products.is_some()) * 2 + 1 + usize::from(slopes.slope_matrix.is_some());
+        // Where weights wait for their units, a pass reads twice, but for the first at coefficients zero; else only a level does.
+        let scores = match self.shape.grouped {
+            true => 2 * passes - 1,
+            false => passes + slopes.levels.iter().filter(|&&pass| pass > 0).count(),
+        };
+        (once + scores) as u64
+    }
+}
+
+/// How a number of the response is released.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// By a selection among public candidates.
+    Level,
+    /// With Gaussian noise.
+    Mean,
+}
+
+impl SlopePlan {
+    /// Divides `rest`.
+    fn new(model: &Regression, shape: Shape, mu: f64, rest: f64) -> Self {
+        let (n, columns) = (shape.units as f64, shape.columns as f64);
+        let real = model.likelihood.is_real();
+        let one_curve = matches!(model.likelihood, Likelihood::Logistic | Likelihood::Poisson { .. });
+        let with_products = shape.columns <= MOST_PRODUCTS;
+        let moments = (0.05_f64).min(0.15 * rest);
+        let products = with_products.then_some((0.08_f64).min(0.25 * rest));
+        let row_level = (real && with_products).then_some((0.01_f64).min(0.05 * rest));
+        // A pass over units with several rows reads them twice.
+        let (passes, growth) = if shape.grouped { (5, 2.56_f64) } else { (10, 1.6_f64) };
+        let levels = match (real || shape.grouped, shape.grouped) {
+            (false, _) => vec![],
+            (true, true) => vec![0, 2],
+            (true, false) => vec![0, 5],
+        };
+        let level = (25.0 / (n * mu)).powi(2).clamp(0.02, 0.1).min(0.15 * rest);
+        let slope_matrix = (one_curve && n * mu / columns >= SLOPE_RATIO && shape.columns <= MOST_SCALES)
+            .then_some((if shape.grouped { 2 } else { 4 }, 0.08));
+        let spent = moments
+            + products.unwrap_or(0.0)
+            + row_level.unwrap_or(0.0)
+            + level * levels.len() as f64
+            + slope_matrix.map_or(0.0, |(_, share)| share);
+        let left = rest - spent;
+        let weights: Vec<f64> = (0..passes).map(|pass| growth.powi(pass)).collect();
+        let total: f64 = weights.iter().sum();
+        let scores = weights.iter().map(|weight| 0.98 * left * weight / total).collect();
+        Self {
+            columns: moments,
+            products,
+            row_level,
+            levels,
+            level,
+            slope_matrix,
+            trace: 0.02 * left,
+            scores,
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Steps 4 and 5: score passes in whitened coordinates.
+//!
+//! Near the solution a mean score is linear, `G(b) = H (b* - b) + noise`. So every pass gives `z = G + H b`, an estimate of
+//! `H b*`, and their average, weighted by precision, is as good as one release of the whole budget. H is the mean slope, a number
+//! found in the same read, times the second moment of whitened rows; where there is enough budget per coefficient the slope
+//! matrix itself is released once, and shrunk towards that guess by its known noise. After each pass the coefficients move to
+//! the posterior mean given all passes so far ([`super::prior`]), by a limited step.
+
+use super::plan::{MOST_SCALES, Plan, SCORE_LEVEL, SCORES, SEEN, SLOPES, SlopePlan, TRACE};
+use super::prior::Prior;
+use super::response::{Response, Tuning};
+use super::whitening::{Whitened, growth};
+use super::{Regression, noise_of};
+use crate::central::purse::Purse;
+use crate::error::Result;
+use crate::mechanisms::Candidates;
+use crate::passes::products;
+use crate::passes::scores::{RowModel, ScoreBounds, ScorePass, Scored};
+use nalgebra::{DMatrix, DVector, SymmetricEigen};
+
+/// The longest step in whitened coordinates, and for classes times the root of their directions.
+const STEP: f64 = 0.8;
+
+/// From this ratio on the slope matrix reaches farther than the mean slope. Slopes of long rows that are cut make the matrix too
+/// small in their directions, and steps too long; where noise is small there is no need to cut them.
+const SLOPE_RATIO: f64 = 400.0;
+
+/// What the passes found: coefficients in whitened coordinates, a column for each direction.
+pub(super) struct Found {
+    pub coefficients: DMatrix<f64>,
+}
+
+/// What stays the same from pass to pass.
+pub(super) struct Passes<'a> {
+    pub model: &'a Regression,
+    pub plan: &'a Plan,
+    pub slopes: &'a SlopePlan,
+    pub response: &'a Response<'a>,
+    pub whitened: &'a Whitened,
+    pub rows: ScorePass<'a>,
+}
+
+/// The slope of the mean score in the whitened coordinates of one direction.
+enum Slope {
+    /// A multiple of the rows' second moment.
+    Multiple(f64),
+    /// Released.
+    Matrix(SymmetricEigen<f64, nalgebra::Dyn>),
+}
+
+/// The average over passes so far.
+struct Average {
+    gradient: DMatrix<f64>,
+    coefficients: DMatrix<f64>,
+    precision: f64,
+}
+
+impl Passes<'_> {
+    pub(super) fn run(&self, purse: &mut Purse<'_>, read: &mut dyn FnMut()) -> Result<Found> {
+        let Self { model, plan, slopes, response, whitened, rows } = self;
+        let (d, directions) = (rows.map.columns(), response.slopes.len());
+        let grouped = plan.shape.grouped;
+        let tuning = model.likelihood.tuning();
+        let root = whitened.dimension.sqrt();
+        let all_slopes: f64 = response.slopes.iter().sum();
+        let mut bound = tuning.bound * growth(plan.ratio) * root;
+        let by_level = !slopes.levels.is_empty();
+        let mut b = DMatrix::zeros(d, directions);
+        let mut average = Average { gradient: b.clone(), coefficients: b.clone(), precision: 0.0 };
+        let mut matrix: Option<SymmetricEigen<f64, nalgebra::Dyn>> = None;
+        let intercept = model.intercept.then_some(response.base_variance + tuning.prior);
+        let mut priors = vec![Prior::new(d, intercept); directions];
+        for (pass, &share) in slopes.scores.iter().enumerate() {
+            let stored = self.stored(&b);
+            let level_due = slopes.levels.contains(&pass);
+            // Where units have several rows their scores are known before weights; else only for a level.
+            let scored = (grouped || level_due).then(|| rows.score(*response, &stored));
+            if scored.is_some() && pass > 0 {
+                read();
+            }
+            if let Some(scored) = scored.as_ref().filter(|_| level_due) {
+                bound = self.level(scored, root * all_slopes.sqrt(), tuning, purse)?;
+            }
+            let trace_bound = match (by_level, grouped) {
+                (true, false) => 4.0 * all_slopes * whitened.dimension,
+                (true, true) if model.likelihood.is_real() => bound * root * all_slopes.sqrt(),
+                _ if directions == 1 => 0.75 * bound * root,
+                _ => 1.5 * bound * root,
+            };
+            let slope_bound = trace_bound * (plan.ratio / SLOPE_RATIO).sqrt().clamp(1.0, 4.0);
+            let bounds = ScoreBounds { score: bound, trace: trace_bound, slopes: slope_bound };
+            let mut scores = match &scored {
+                Some(scored) if grouped => rows.read_scored(*response, scored, bounds),
+                _ => rows.read(*response, &stored, bounds),
+            };
+            read();
+
+            // The mean score.
+            let sensitivity = rows.sensitivity(bound);
+            let noise = noise_of(plan, purse, SCORES[pass], share) * sensitivity;
+            purse.vector(SCORES[pass], &mut scores.gradient, sensitivity)?;
+            let gradient = DMatrix::from_vec(d, response.outputs(), scores.gradient) * &response.directions;
+
+            // The mean slope, relative to that at the start.
+            let typical = if by_level { 1.0 } else { (bound / (root * response.worst)).min(1.0) };
+            let mean_slope = self.mean_slope(scores.trace, trace_bound, typical * all_slopes, purse)?;
+            if let Some((at, share)) = slopes.slope_matrix
+                && at == pass
+            {
+                let weights = scores.slopes;
+                let guess = mean_slope * response.slopes[0];
+                matrix = Some(self.slope_matrix(&weights, slope_bound, guess, share, purse)?);
+                read();
+            }
+
+            average.add(gradient, &b, noise, plan.private);
+            let mut next = DMatrix::zeros(d, directions);
+            for (c, prior) in priors.iter_mut().enumerate() {
+                let slope = match &matrix {
+                    Some(matrix) => Slope::Matrix(matrix.clone()),
+                    None => Slope::Multiple(mean_slope * response.slopes[c]),
+                };
+                next.set_column(c, &self.solve(&slope, &average, c, prior));
+            }
+            // A limited step.
+            let largest = response.slopes.iter().fold(0.0_f64, |m, s| m.max(*s));
+            let mut step = &next - &b;
+            let length = (0..directions)
+                .map(|c| step.column(c).norm_squared() * response.slopes[c] / largest)
+                .sum::<f64>()
+                .sqrt();
+            let longest = STEP * (directions as f64).sqrt();
+            if length > longest {
+                step *= longest / length;
+            }
+            b += step;
+            self.keep_in_ball(&mut b);
+        }
+        Ok(Found { coefficients: b })
+    }
+
+    /// The coefficients of stored columns, one vector for each linear predictor.
+    pub(super) fn stored(&self, b: &DMatrix<f64>) -> Vec<f64> {
+        let by_output = b * self.response.directions.transpose();
+        self.rows.map.stored(by_output.as_slice())
+    }
+
+    /// A bound on the units' scores that few exceed: about as many as make the bias of the size of the noise.
+    fn level(&self, scored: &Scored, size: f64, tuning: Tuning, purse: &mut Purse<'_>) -> Result<f64> {
+        let Self { plan, slopes, rows, .. } = self;
+        let n = plan.shape.units as f64;
+        let columns = rows.map.columns() as f64;
+        let wanted = (tuning.beyond * columns.sqrt() / plan.mu).min(tuning.most * n);
+        let seen = wanted.max(SEEN / plan.mu_of(slopes.level)).min(0.3 * n);
+        let largest = if plan.shape.grouped { 12 } else { 8 };
+        let grid = Candidates::positive_geometric(size * 2f64.powi(-6), size * 2f64.powi(largest), 4)?;
+        let level = purse.quantile(SCORE_LEVEL, &rows.sizes(scored), grid, 1.0 - seen / n)?;
+        Ok(level * ((n / wanted).ln() / (n / seen).ln()).powf(tuning.tail))
+    }
+
+    /// The mean slope of the scores in units of that at the start, from its noisy trace.
+    fn mean_slope(&self, trace: f64, bound: f64, null: f64, purse: &mut Purse<'_>) -> Result<f64> {
+        let Self { plan, slopes, response, whitened, rows, .. } = self;
+        let sensitivity = rows.trace_sensitivity(bound);
+        let share = slopes.trace / slopes.scores.len() as f64;
+        let noise = noise_of(plan, purse, TRACE, share) * sensitivity / whitened.spread.sum();
+        let mut released = vec![trace];
+        purse.vector(TRACE, &mut released, sensitivity)?;
+        let found = released[0] / whitened.spread.sum();
+        let keep = if plan.shape.grouped {
+            // Nobody knows beforehand how many rows a unit has.
+            1.0 - (noise * noise / (found * found)).min(1.0)
+        } else {
+            let spread = 0.25 * null * null;
+            spread / (spread + noise * noise)
+        };
+        let slope = (null + (found - null) * keep).max(0.3 * null);
+        Ok(slope / response.slopes.iter().sum::<f64>())
+    }
+
+    /// Step 5: the slope matrix, shrunk towards a multiple of the rows' second moment and kept positive.
+    fn slope_matrix(
+        &self,
+        weights: &[f64],
+        bound: f64,
+        guess: f64,
+        share: f64,
+        purse: &mut Purse<'_>,
+    ) -> Result<SymmetricEigen<f64, nalgebra::Dyn>> {
+        let Self { plan, whitened, rows, .. } = self;
+        let d = rows.map.columns();
+        let sensitivity = products::sensitivity(rows.map, bound, plan.shape.units, rows.count);
+        let mut packed = products::read(rows.design, rows.map, |row| weights[row], rows.count);
+        let noise = noise_of(plan, purse, SLOPES, share) * sensitivity;
+        purse.vector(SLOPES, &mut packed, sensitivity)?;
+        let target = whitened.symmetric(&(&whitened.spread * guess));
+        let apart = products::unpacked(packed, d) - &target;
+        let expected = noise * noise * (d * (d + 1)) as f64 / 2.0;
+        let keep = (1.0 - expected / apart.norm_squared().max(f64::MIN_POSITIVE)).max(0.0);
+        let mut eigen = (target + apart * keep).symmetric_eigen();
+        let least = (keep * noise * (d as f64).sqrt() + 1e-6).max(0.1 * guess);
+        eigen.eigenvalues.iter_mut().for_each(|e| *e = e.max(least));
+        Ok(eigen)
+    }
+
+    /// The coefficients of one direction, in whitened coordinates, given all passes so far.
+    fn solve(&self, slope: &Slope, average: &Average, c: usize, prior: &mut Prior) -> DVector<f64> {
+        let Self { plan, whitened, rows, .. } = self;
+        let roots = whitened.lifted.map(f64::sqrt);
+        let (gradient, at) = (average.gradient.column(c), average.coefficients.column(c));
+        // The precision of H b, noise of the releases and of the sample, in the eigenbasis of H.
+        let precision = |e: f64| 1.0 / (1.0 / average.precision + e / rows.count);
+        match slope {
+            Slope::Multiple(multiple) => {
+                let h = &whitened.spread * *multiple;
+                let z = gradient + whitened.multiply(&h, &at.into_owned());
+                if !plan.private {
+                    return self.penalised(&h, z);
+                }
+                let inner = h.map(precision).component_mul(&h);
+                let outer = inner.component_mul(&h).component_mul(&whitened.lifted);
+                let linear = inner.component_mul(&roots);
+                let b = match &whitened.basis {
+                    None => prior.mean_of_diagonal(&outer, &linear.component_mul(&z)),
+                    Some(basis) if z.len() > MOST_SCALES => {
+                        basis * prior.mean_of_one_scale(&outer, &linear.component_mul(&basis.tr_mul(&z)))
+                    }
+                    Some(_) => prior.mean(&whitened.symmetric(&outer), &whitened.multiply(&linear, &z)),
+                };
+                let b = whitened.multiply(&roots, &b);
+                if self.model.ridge > 0.0 { self.penalised(&h, whitened.multiply(&h, &b)) } else { b }
+            }
+            Slope::Matrix(eigen) => {
+                let h = eigen.recompose_by(|e| e);
+                let z = gradient + &h * at;
+                if !plan.private {
+                    return self.penalised_by(&h, z);
+                }
+                let to_standard = whitened.symmetric(&roots);
+                let inner = eigen.recompose_by(|e| e * e * precision(e));
+                let outer = &to_standard * inner * &to_standard;
+                let linear = &to_standard * (eigen.recompose_by(|e| e * precision(e)) * z);
+                let b = to_standard * prior.mean(&outer, &linear);
+                if self.model.ridge > 0.0 { self.penalised_by(&h, &h * b) } else { b }
+            }
+        }
+    }
+
+    /// Solves `(H + ridge A P A') b = z`, P without the intercept, for H of this diagonal in the basis of the columns.
+    fn penalised(&self, diagonal: &DVector<f64>, z: DVector<f64>) -> DVector<f64> {
+        if self.model.ridge == 0.0 {
+            return self.whitened.multiply(&diagonal.map(|e| 1.0 / e), &z);
+        }
+        if self.whitened.basis.is_none() {
+            let first = usize::from(self.model.intercept);
+            let inverse = DVector::from_column_slice(self.rows.map.inverse());
+            // A stored coefficient is its standard one times the inverse scale.
+            let penalty = |j: usize| if j < first { 0.0 } else { self.model.ridge * inverse[j] * inverse[j] };
+            return DVector::from_fn(z.len(), |j, _| z[j] / (diagonal[j] + penalty(j)));
+        }
+        self.penalised_by(&self.whitened.symmetric(diagonal), z)
+    }
+
+    fn penalised_by(&self, slope: &DMatrix<f64>, z: DVector<f64>) -> DVector<f64> {
+        let mut total = slope.clone();
+        if self.model.ridge > 0.0 {
+            let mut map = self.rows.map.matrix();
+            if self.model.intercept {
+                map.column_mut(0).fill(0.0);
+            }
+            total += &map * map.transpose() * self.model.ridge;
+        }
+        // Positive definite, as the slope is; should rounding say otherwise nothing moves.
+        total.cholesky().map_or_else(|| DVector::zeros(z.len()), |factor| factor.solve(&z))
+    }
+
+    /// Shortens the coefficients, the intercepts left alone, to the radius that the user set.
+    fn keep_in_ball(&self, b: &mut DMatrix<f64>) {
+        let Some(radius) = self.model.radius else { return };
+        let first = usize::from(self.model.intercept);
+        let stored = self.stored(b);
+        let columns = self.rows.map.columns();
+        let squares = stored.chunks_exact(columns).flat_map(|b| &b[first..]).map(|b| b * b);
+        let norm = self.response.unit * squares.sum::<f64>().sqrt();
+        if norm > radius {
+            *b *= radius / norm;
+        }
+    }
+}
+
+impl Average {
+    fn add(&mut self, gradient: DMatrix<f64>, at: &DMatrix<f64>, noise: f64, private: bool) {
+        let precision = 1.0 / (noise * noise);
+        // Without noise the last pass, nearest to the solution, knows best.
+        let before = if private { self.precision } else { 0.0 };
+        self.precision = before + precision;
+        let share = precision / self.precision;
+        self.gradient = &self.gradient * (1.0 - share) + gradient * share;
+        self.coefficients = &self.coefficients * (1.0 - share) + at * share;
+    }
+}
+
+/// A matrix of the same eigenvectors.
+trait RecomposeBy {
+    fn recompose_by(&self, value: impl Fn(f64) -> f64) -> DMatrix<f64>;
+}
+
+impl RecomposeBy for SymmetricEigen<f64, nalgebra::Dyn> {
+    fn recompose_by(&self, value: impl Fn(f64) -> f64) -> DMatrix<f64> {
+        let mut scaled = self.eigenvectors.clone();
+        for (mut column, e) in scaled.column_iter_mut().zip(self.eigenvalues.iter()) {
+            column *= value(*e);
+        }
+        scaled * self.eigenvectors.transpose()
+    }
+}

@@ -1,0 +1,63 @@
+//! Step 2: the location and scale of each column, from one Gaussian release of means and mean squares.
+//!
+//! A mean is shrunk towards zero, the middle of the public bounds, by its known noise. A scale is the root of the variance, never
+//! below what noise may have taken from it: a constant column, or a level that no row has, keeps a unit of its own. Without
+//! an intercept columns are measured from zero.
+
+use super::noise_of;
+use super::plan::{COLUMNS, Plan};
+use crate::central::purse::Purse;
+use crate::data::Design;
+use crate::error::{Error, Result};
+use crate::passes::by_unit::ByUnit;
+use crate::passes::columns::{SQUARE, read, sensitivity};
+use crate::passes::row_map::RowMap;
+use std::borrow::Cow;
+
+/// The smallest variance that a column is taken to have.
+const LEAST_VARIANCE: f64 = 1e-4;
+
+/// The rows as they are read from here on, with entries in [-1, 1], and their standard coordinates.
+pub(super) fn release<'a>(
+    units: &ByUnit<'a>,
+    plan: &Plan,
+    share: f64,
+    intercept: bool,
+    count: f64,
+    purse: &mut Purse<'_>,
+) -> Result<(Cow<'a, Design>, RowMap)> {
+    let design = units.data().design();
+    let sums = read(design, units);
+    // A table that was not made with the constant is the caller's mistake, not a private value.
+    if intercept && !sums.constant {
+        return Err(Error::Conflict(
+            "an intercept needs a design whose first column is constant 1: add it, or fit without".into(),
+        ));
+    }
+    let first = usize::from(intercept);
+    let columns = design.columns() - first;
+    let (mut centre, mut inverse) = (vec![0.0; design.columns()], vec![1.0; design.columns()]);
+    let squares = sums.second[first..].iter().map(|s| SQUARE * s / count);
+    let mut moments: Vec<f64> = match intercept {
+        true => sums.first[first..].iter().map(|s| s / count).chain(squares).collect(),
+        false => squares.collect(),
+    };
+    if columns > 0 {
+        let sensitivity = sensitivity(columns, intercept, plan.shape.units, count);
+        let noise = noise_of(plan, purse, COLUMNS, share) * sensitivity;
+        purse.vector(COLUMNS, &mut moments, sensitivity)?;
+        let least = (3.0 * noise).clamp(LEAST_VARIANCE, 1.0);
+        let (means, squares) = moments.split_at(if intercept { columns } else { 0 });
+        for j in 0..columns {
+            let mean = means.get(j).map_or(0.0, |mean| {
+                // A uniform column has the variance 1/3.
+                (mean / (1.0 + 3.0 * noise * noise)).clamp(-1.0, 1.0)
+            });
+            let variance = (squares[j] / SQUARE - mean * mean).clamp(0.0, 1.0).max(least);
+            centre[first + j] = mean;
+            inverse[first + j] = 1.0 / variance.sqrt();
+        }
+    }
+    let design = if sums.inside { Cow::Borrowed(design) } else { Cow::Owned(design.clamped()) };
+    Ok((design, RowMap::standard(centre, inverse)))
+}

@@ -1,0 +1,158 @@
+//! Released linear coordinates of rows: each column from a centre in units of its scale, then whitened.
+//!
+//! A stored row z becomes `x = S z` with `x_j = inverse_j (z_j - centre_j z_0)`, and `u = W x`. Sums over rows are taken of
+//! stored entries and mapped afterwards, so sparse and one-byte rows stay as they are.
+//!
+//! # Rounding
+//! *Norms.* `A = W S` is computed, and `A z` from it: together they err by at most `gamma |W| |S| |z|` in Frobenius norms,
+//! gamma a bit above twice the number of columns times the unit roundoff, and `|z| <= sqrt(columns)`. Each norm is rounded up by that and by a
+//! relative margin.
+//!
+//! *Sums.* A sum of `s z` that errs by a share e of the sum of absolute values errs, after S, by at most `e` times the sum of
+//! `|s| inverse_j (|z_j| + |centre_j|) <= |s| (|x_j| + 2 inverse_j |centre_j|)`. As `|x| >= x_0 = 1` where anything is centred,
+//! that has norm at most `e amplification |s| |x|`, with `amplification = 1 + 2 |inverse * centre|`. W multiplies it by at most
+//! its norm, and `|x| <= |W^-1| |u|`: in all `e amplification condition |s| |u|`. The norm of `W^-1` is bounded by that of
+//! the computed inverse V over `1 - |I - V W|`.
+
+use crate::data::Design;
+use crate::kernels::{mapped_squares, squared_row_norms_from};
+use crate::parallel;
+use nalgebra::{DMatrix, DMatrixView};
+
+/// A released linear map of rows.
+pub(crate) struct RowMap {
+    centre: Vec<f64>,
+    inverse: Vec<f64>,
+    whitening: Option<Whitening>,
+}
+
+/// A symmetric matrix with its inverse.
+struct Whitening {
+    matrix: DMatrix<f64>,
+    condition: f64,
+}
+
+impl RowMap {
+    /// Columns from their centres, in units of one over `inverse`. Where a centre differs from zero the first column is
+    /// constant 1, and its own centre is 0 and its unit 1.
+    pub(crate) fn standard(centre: Vec<f64>, inverse: Vec<f64>) -> Self {
+        Self { centre, inverse, whitening: None }
+    }
+
+    /// Followed by a symmetric matrix; `None` if `inverse` is too far from being its inverse.
+    pub(crate) fn whitened(&self, matrix: DMatrix<f64>, inverse: &DMatrix<f64>) -> Option<Self> {
+        let d = matrix.nrows();
+        let residual = (DMatrix::identity(d, d) - inverse * &matrix).norm();
+        let rounding = 4.0 * d as f64 * f64::EPSILON * inverse.norm() * matrix.norm();
+        let apart = 1.0 - 1.01 * (residual + rounding);
+        let condition = 1.01 * matrix.norm() * inverse.norm() / apart;
+        (apart > 0.5).then(|| Self {
+            centre: self.centre.clone(),
+            inverse: self.inverse.clone(),
+            whitening: Some(Whitening { matrix, condition }),
+        })
+    }
+
+    /// One over the scale of each column.
+    pub(crate) fn inverse(&self) -> &[f64] {
+        &self.inverse
+    }
+
+    pub(crate) fn columns(&self) -> usize {
+        self.centre.len()
+    }
+
+    /// By how much rounding errors of sums of stored entries may grow.
+    pub(crate) fn growth(&self) -> f64 {
+        let squares = self.centre.iter().zip(&self.inverse).map(|(c, i)| (c * i).powi(2));
+        let amplification = 1.0 + 2.001 * squares.sum::<f64>().sqrt();
+        amplification * self.whitening.as_ref().map_or(1.0, |w| w.condition)
+    }
+
+    /// `W S g` for vectors of one entry a column, one after the other.
+    pub(crate) fn apply(&self, vectors: &mut [f64]) {
+        let d = self.columns();
+        for g in vectors.chunks_exact_mut(d) {
+            let constant = g[0];
+            for ((g, centre), inverse) in g.iter_mut().zip(&self.centre).zip(&self.inverse) {
+                *g = inverse * (*g - centre * constant);
+            }
+            if let Some(whitening) = &self.whitening {
+                let mapped = &whitening.matrix * DMatrixView::from_slice(g, d, 1);
+                g.copy_from_slice(mapped.as_slice());
+            }
+        }
+    }
+
+    /// The coefficients of stored columns, `S' W b`, of vectors one after the other.
+    pub(crate) fn stored(&self, coefficients: &[f64]) -> Vec<f64> {
+        let d = self.columns();
+        let mut stored = coefficients.to_vec();
+        for b in stored.chunks_exact_mut(d) {
+            if let Some(whitening) = &self.whitening {
+                let mapped = &whitening.matrix * DMatrixView::from_slice(b, d, 1);
+                b.copy_from_slice(mapped.as_slice());
+            }
+            b.iter_mut().zip(&self.inverse).for_each(|(b, inverse)| *b *= inverse);
+            let shift: f64 = b.iter().zip(&self.centre).map(|(b, c)| b * c).sum();
+            b[0] -= shift;
+        }
+        stored
+    }
+
+    /// The map as a matrix, A.
+    pub(crate) fn matrix(&self) -> DMatrix<f64> {
+        let d = self.columns();
+        let mut matrix = DMatrix::from_diagonal(&nalgebra::DVector::from_column_slice(&self.inverse));
+        for j in (0..d).filter(|&j| self.centre[j] != 0.0) {
+            matrix[(j, 0)] = -self.inverse[j] * self.centre[j];
+        }
+        match &self.whitening {
+            Some(whitening) => &whitening.matrix * matrix,
+            None => matrix,
+        }
+    }
+
+    /// Each row's l2 norm in these coordinates, never below the true one. Entries lie in [-1, 1].
+    pub(crate) fn norms(&self, design: &Design) -> Vec<f64> {
+        let (d, epsilon) = (self.columns() as f64, f64::EPSILON);
+        let pairs = self.centre.iter().zip(&self.inverse);
+        let standard = pairs.map(|(c, i)| i * i * (1.0 + c * c)).sum::<f64>().sqrt();
+        let (mut norms, length) = match &self.whitening {
+            Some(whitening) => {
+                // Row after row of the map.
+                let rows = self.matrix().transpose();
+                (mapped_squares(design, rows.as_slice()), whitening.matrix.norm() * standard * d.sqrt())
+            }
+            None => (self.standard_squares(design), standard * (d.sqrt() + 2.0 * standard)),
+        };
+        // gamma of twice the columns and then some, for the map and the product; |z| is at most sqrt(d).
+        let absolute = (2.0 * d + 24.0) * epsilon * length * 1.01;
+        let relative = 1.0 + (d + 16.0) * epsilon;
+        norms.iter_mut().for_each(|norm| *norm = norm.sqrt() * relative + absolute);
+        norms
+    }
+
+    /// `|S z|^2`, rounded; within the margins of [`RowMap::norms`].
+    fn standard_squares(&self, design: &Design) -> Vec<f64> {
+        if design.can_be_centred() || self.centre.iter().all(|&c| c == 0.0) {
+            return squared_row_norms_from(design, &self.centre, &self.inverse);
+        }
+        // What a row of zeros has, and what each stored entry adds to it. The constant keeps the norm at 1 or more, so that the
+        // norm errs by at most half as much as its square, whose terms are at most 3 inverse^2 in size.
+        let pairs = self.centre.iter().zip(&self.inverse);
+        let of_zeros: f64 = pairs.map(|(c, i)| (c * i) * (c * i)).sum();
+        let mut squares = vec![0.0; design.rows()];
+        let step = parallel::rows_per_piece(design.rows(), self.columns());
+        parallel::for_each(squares.chunks_mut(step).enumerate(), |(piece, squares)| {
+            for (row, square) in (piece * step..).zip(squares) {
+                let mut added = 0.0;
+                for (j, z) in design.stored(row) {
+                    added += self.inverse[j] * self.inverse[j] * z * (z - 2.0 * self.centre[j]);
+                }
+                *square = (of_zeros + added).max(1.0);
+            }
+        });
+        squares
+    }
+}
