@@ -47,11 +47,7 @@ class Refused:
 
 @dataclass
 class Checked:
-<<<<<<< HEAD
-    """The result does not depend on the value by its nature: one that cannot be is refused."""
-=======
     """The result does not depend on the value, or shows counts that do not: one that cannot be is refused."""
->>>>>>> b1
 
     wrong: Any
     beside: dict[str, Any] = field(default_factory=dict)
@@ -69,19 +65,11 @@ MODELS: dict[str, tuple[Any, Any, Any, Any]] = {
     "epsilon": (Changes(2.0),) * 4,
     "delta": (Changes(1e-4),) * 4,
     "feature_bounds": (Changes((-2, 2)), Checked([(-1, 1)] * 2), Refused([(-1, 1)] * 2, "one pair"), Changes((-0.5, 2))),
-<<<<<<< HEAD
-    "target_bounds": (Changes((-3, 2)), Checked((2, -2)), Changes((-3, 2)), Changes((-9, 2))),
-    "intervals": (Changes(0.9),) * 4,
-    "sparsity": (Changes(1),) * 4,
-    "method": (Changes("statistics"),) * 4,
-    "ridge": (Changes(0.5), Checked(-1.0), Changes(0.5), Changes(0.5)),
-=======
     "target_bounds": (Changes((-3, 2)), Checked((2, -2)), Checked((2, -2)), Changes((-9, 2))),
     "intervals": (Changes(0.9), Changes(0.9), Checked(95.0), Checked(95.0)),
     "sparsity": (Changes(1),) * 4,
     "method": (Changes("statistics"),) * 4,
     "ridge": (Changes(0.5), Checked(-1.0), Changes(0.5), Checked(-1.0)),
->>>>>>> b1
     "radius": (Changes(0.01), Checked(0.0), Changes(0.01), Changes(0.01)),
     "tune": (Changes("ridge=auto"),) * 4,
     "row_norm": (Changes(0.5, {"method": "dp-iht", "sparsity": 1}),) * 4,
@@ -131,11 +119,7 @@ def use(kind: type, way: str, parameters: dict[str, Any]) -> str:
             return str(model.fit(X, *y).to_json())
         if way == "planned":
             return str(model.planned(ROWS, None if isinstance(model.feature_bounds, dict) else 3).to_json())
-<<<<<<< HEAD
-        attack = {"runs": 6, "canaries": 5}
-=======
         attack = {"runs": 0, "canaries": 15}
->>>>>>> b1
         if way == "audit of a table":
             return json.dumps(dpglm.audit(model, X, *y, **attack).document)
         return json.dumps(dpglm.audit(model, rows=60, columns=3, **attack).document)
@@ -194,11 +178,7 @@ def test_every_parameter_has_a_row() -> None:
 
 
 AUDIT: dict[str, Any] = {
-<<<<<<< HEAD
-    "rows": 70, "columns": 3, "runs": 8, "canaries": 9, "opposite": "features", "confidence": 0.8, "without_noise": True,
-=======
     "rows": 70, "columns": 3, "runs": 3, "canaries": 9, "opposite": "features", "confidence": 0.8, "without_noise": True,
->>>>>>> b1
 }  # fmt: skip
 PLAN: dict[str, Any] = {
     "columns": 2, "delta": 1e-5, "rows": 200, "epsilon": 2.0, "error": 0.1, "sparsity": 1, "sigma": 2.0, "feature_bounds": (0, 1),
@@ -209,11 +189,7 @@ PLAN: dict[str, Any] = {
 @pytest.mark.parametrize("name", AUDIT)
 def test_arguments_of_an_audit(name: str) -> None:
     model = dpglm.PrivateLinearRegression(feature_bounds=(-1, 1), target_bounds=(-2, 2), **BUDGET)
-<<<<<<< HEAD
-    plain = {"rows": 60, "columns": 2, "runs": 6, "canaries": 5}
-=======
     plain = {"rows": 60, "columns": 2, "runs": 2, "canaries": 5}
->>>>>>> b1
     assert dpglm.audit(model, **{**plain, name: AUDIT[name]}).document != dpglm.audit(model, **plain).document
 
 
