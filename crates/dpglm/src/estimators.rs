@@ -1,3 +1,3 @@
-//! Estimators that look at rows only through [`crate::passes`].
+//! Estimators that look at rows only through `passes`.
 
 pub mod dense;

@@ -87,7 +87,8 @@ mod tests {
             BlankLines::new(text.as_bytes()).read_to_string(&mut found).unwrap();
             assert_eq!(found, expected, "{text:?}");
             // One byte at a time, as a slow source gives them.
-            let slow: Vec<u8> = BlankLines::new(text.as_bytes()).bytes().collect::<Result<_>>().unwrap();
+            let slow = std::io::BufReader::with_capacity(1, BlankLines::new(text.as_bytes()));
+            let slow: Vec<u8> = slow.bytes().collect::<Result<_>>().unwrap();
             assert_eq!(slow, expected.as_bytes(), "{text:?}");
         }
     }

@@ -4,7 +4,7 @@
 //! 1. m pairs of canary rows are fixed. A fair coin for each pair decides which of its two rows is in the table; n does not change.
 //! 2. The method runs once on that table. A score says for each pair which row was in, and how sure the attacker is.
 //! 3. The r surest pairs are guessed, the others passed over. r is fixed beforehand, from m, the error and the promise
-//!    ([`super::guesses`]).
+//!    (`guesses`).
 //! 4. The number of correct guesses refutes a promise if it is too large for it, by the recursion below. Three kinds of promises are
 //!    put to this test: (epsilon, delta) for every epsilon, the curve of a Gaussian release for every mu, and the curve that the
 //!    method itself claims.

@@ -78,7 +78,9 @@ impl UnitMeans {
                 of_row.len()
             )));
         }
-        if let Some((low, high)) = ranges.iter().find(|(low, high)| low.is_nan() || high.is_nan() || low > high) {
+        if let Some((low, high)) =
+            ranges.iter().find(|(low, high)| low.is_nan() || high.is_nan() || low > high)
+        {
             return Err(Error::OutOfRange {
                 parameter: "range",
                 range: "two numbers, the lower first",

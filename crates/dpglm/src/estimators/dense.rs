@@ -4,13 +4,13 @@
 //! to it vanishes as the number of units times epsilon grows, at the rate of the privacy noise.
 //!
 //! # Algorithm
-//! 0. [`plan`]: every release and its share of the budget, from public facts.
-//! 1. [`response`]: where the response lies.
-//! 2. [`standardization`]: location and scale of each column.
-//! 3. [`whitening`]: products of standard columns, once; coordinates in which they are nearly uncorrelated.
-//! 4. [`scores`]: ten passes, each of which releases the mean weighted score and the mean slope, with shares of the budget that grow by 1.6
+//! 0. `plan`: every release and its share of the budget, from public facts.
+//! 1. `response`: where the response lies.
+//! 2. `standardization`: location and scale of each column.
+//! 3. `whitening`: products of standard columns, once; coordinates in which they are nearly uncorrelated.
+//! 4. `scores`: ten passes, each of which releases the mean weighted score and the mean slope, with shares of the budget that grow by 1.6
 //!    from pass to pass. All passes so far give the coefficients for the next, shrunk by a prior whose scales are fitted
-//!    ([`prior`]).
+//!    (`prior`).
 //! 5. Where the budget allows, at one of them the slope matrix.
 //! 6. Back to the columns as stored.
 //!
@@ -20,7 +20,7 @@
 //!
 //! # Guarantee
 //! Replacement of one unit (row), for every data set. Entries are clamped to [-1, 1], responses to their domain; each pass has its own
-//! bound ([`crate::passes`]), enforced on the computed numbers, with the rounding of sums charged.
+//! bound (`passes`), enforced on the computed numbers, with the rounding of sums charged.
 //!
 //! # Why private
 //! Levels are selections, the rest are Gaussian releases, each of which may depend on the ones before; the accountant composes them.
