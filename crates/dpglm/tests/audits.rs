@@ -32,6 +32,7 @@ fn examine(entry: &str, subject: &mut Subject) -> Vec<Report> {
     let claim = Claim::of(&subject.claim).unwrap();
     let runs = match entry {
         "mean" | "linear" | "linear-statistics" | "logistic" | "poisson" | "multinomial" => FITS,
+        "linear-likelihood" | "logistic-likelihood" | "poisson-likelihood" | "multinomial-likelihood" => FITS,
         "select-refine" | "sparse-multinomial" => FITS,
         "tuned-sparsity" | "tuned-sparsity-choice" => FITS,
         "noisy-iht" | "peeling-iht" | "dp-iht" | "sparse-mean" | "tuned-sparse-mean" => SMALL_FITS,
@@ -99,6 +100,10 @@ audits! {
     peeling => "peeling",
     gumbel_top => "gumbel-top",
     mean => "mean",
+    linear_likelihood => "linear-likelihood",
+    logistic_likelihood => "logistic-likelihood",
+    poisson_likelihood => "poisson-likelihood",
+    multinomial_likelihood => "multinomial-likelihood",
     linear => "linear",
     linear_statistics => "linear-statistics",
     logistic => "logistic",

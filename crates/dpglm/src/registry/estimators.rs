@@ -74,7 +74,7 @@ fn case(
     };
     Ok(AuditCase {
         weakened: vec![
-            Subject { name: "noise cut to 0.15", claim: claim.clone(), pairs: pairs(&weak, &[1.3])? },
+            Subject { name: "noise cut", claim: claim.clone(), pairs: pairs(&weak, &[1.3])? },
             Subject {
                 name: "last coordinate without noise",
                 claim: claim.clone(),
@@ -95,9 +95,14 @@ fn glm(name: &'static str, family: Family, target: (f64, f64), responses: (f64, 
 }
 
 /// Maximum likelihood in few passes, without an intercept.
-fn regression(name: &'static str, likelihood: Likelihood, responses: (f64, f64)) -> Result<AuditCase> {
+fn regression(
+    name: &'static str,
+    likelihood: Likelihood,
+    responses: (f64, f64),
+    weak: f64,
+) -> Result<AuditCase> {
     let prepared = Rc::new(Regression::new(likelihood)?.prepare(Shape::new(2, ROWS), budget()?)?);
-    let weak = Rc::new(prepared.with_noise_share(WEAK));
+    let weak = Rc::new(prepared.with_noise_share(weak));
     let claim = prepared.events()?;
     // Of classes that change places the difference of the coefficients carries the most.
     let statistics = |blocks: Vec<Vec<f64>>| -> Vec<f64> {
@@ -110,19 +115,20 @@ fn regression(name: &'static str, likelihood: Likelihood, responses: (f64, f64))
 }
 
 pub(super) fn linear_likelihood() -> Result<AuditCase> {
-    regression("linear-likelihood", Likelihood::Gaussian { low: -1.0, high: 1.0 }, (-1.0, 1.0))
+    regression("linear-likelihood", Likelihood::Gaussian { low: -1.0, high: 1.0 }, (-1.0, 1.0), WEAK)
 }
 
 pub(super) fn logistic_likelihood() -> Result<AuditCase> {
-    regression("logistic-likelihood", Likelihood::Logistic, (0.0, 1.0))
+    regression("logistic-likelihood", Likelihood::Logistic, (0.0, 1.0), WEAK)
 }
 
 pub(super) fn poisson_likelihood() -> Result<AuditCase> {
-    regression("poisson-likelihood", Likelihood::Poisson { low: 0.0, high: 8.0 }, (0.0, 8.0))
+    // Scores of counts are clipped where few lie beyond: one row moves them by a fraction of the claim.
+    regression("poisson-likelihood", Likelihood::Poisson { low: 0.0, high: 8.0 }, (0.0, 8.0), 0.03)
 }
 
 pub(super) fn multinomial_likelihood() -> Result<AuditCase> {
-    regression("multinomial-likelihood", Likelihood::Multinomial { classes: 3 }, (1.0, 2.0))
+    regression("multinomial-likelihood", Likelihood::Multinomial { classes: 3 }, (1.0, 2.0), WEAK)
 }
 
 pub(super) fn linear() -> Result<AuditCase> {
