@@ -18,14 +18,15 @@
 //! set aside.
 
 use crate::central::prepared::{Prepared, require_shape};
+use crate::central::purse::replay::Probe;
+use crate::central::purse::{Calibration, Planned};
 use crate::central::{Privacy, SparseMean, SparseMeanFit};
 use crate::data::Design;
 use crate::error::Result;
 use crate::kernels::{Map, column_scores};
-use crate::mechanisms::ExponentialMechanism;
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Budget, Certificate, Event};
-use std::sync::OnceLock;
+use crate::privacy::{Adjacency, Budget, Certificate, Event, Noise};
+use std::sync::{Arc, OnceLock};
 
 const NUMBER: &str = "number of columns";
 /// What one row can change in a count.
@@ -66,8 +67,8 @@ impl TunedSparseMean {
     pub fn prepare(&self, rows: usize, privacy: Privacy) -> Result<PreparedSparseMean> {
         require_shape(self.ranges.len(), rows)?;
         let (choice, rest) = Choice::divide(privacy)?;
-        let ready = (0..self.largest).map(|_| OnceLock::new()).collect();
-        Ok(PreparedSparseMean { model: self.clone(), rows, choice, rest, ready })
+        let ready = Arc::new((0..self.largest).map(|_| OnceLock::new()).collect());
+        Ok(PreparedSparseMean { model: self.clone(), rows, choice, rest, ready, probe: Probe::default() })
     }
 
     /// Prepares and fits.
@@ -83,7 +84,9 @@ pub struct PreparedSparseMean {
     choice: Option<Choice>,
     rest: Privacy,
     /// Calibrated when its number of columns is first chosen.
-    ready: Vec<OnceLock<Prepared<SparseMean>>>,
+    ready: Arc<Vec<OnceLock<Prepared<SparseMean>>>>,
+    /// Absent, but in audits.
+    probe: Probe,
 }
 
 impl PreparedSparseMean {
@@ -96,7 +99,7 @@ impl PreparedSparseMean {
 
     /// The certificate that a fit would carry; none without privacy.
     pub fn planned(&self) -> Result<Option<Certificate>> {
-        let (Some(choice), Privacy::Budget(rest)) = (self.choice, self.rest) else { return Ok(None) };
+        let (Some(choice), Privacy::Budget(rest)) = (&self.choice, self.rest) else { return Ok(None) };
         let events = self.with(self.model.largest)?.events()?;
         let certificate = Certificate::certified(Adjacency::ReplaceRow, events, rest.delta())?;
         Ok(Some(certificate.after_pure(choice.events()?, choice.epsilon)))
@@ -111,30 +114,39 @@ impl PreparedSparseMean {
         Ok(ready.get_or_init(|| prepared))
     }
 
+    /// The same, watched or broken under an unchanged claim: for audits.
+    pub(crate) fn probed(&self, probe: Probe) -> Self {
+        let Self { model, rows, choice, rest, ready, .. } = self;
+        let (model, choice, ready) = (model.clone(), choice.clone(), ready.clone());
+        Self { model, rows: *rows, choice, rest: *rest, ready, probe }
+    }
+
     /// Chooses the number of columns and takes their means.
     pub fn fit(&self, table: &Design, rng: &mut RandomSource) -> Result<SparseMeanFit> {
         // Also refuses a table of another shape.
         self.with(self.model.largest)?.require_table(table)?;
         // Step 1
         let counts = ordered_counts(table);
-        let noise = self.choice.map_or(0.0, |choice| choice.noise);
+        let noise = self.choice.as_ref().map_or(0.0, Choice::noise);
         let scores = scores(&counts, self.model.largest, level(table.rows(), table.columns(), noise));
         // Steps 2 and 3
-        let Some(choice) = self.choice else {
+        let Some(choice) = &self.choice else {
             let best = (0..scores.len()).max_by(|&i, &j| scores[i].total_cmp(&scores[j]).then(j.cmp(&i)));
             return self.with(best.map_or(self.model.largest, |i| i + 1))?.fit(table, rng);
         };
-        let sparsity = choice.mechanism()?.choose(&scores, rng)?.value + 1;
-        let mut found = self.with(sparsity)?.fit(table, rng)?;
+        let calibration = choice.calibration.clone().probed(self.probe.clone());
+        let chosen = calibration.open(rng).top(NUMBER, &scores, 1, SENSITIVITY)?;
+        let sparsity = chosen.first().map_or(self.model.largest, |i| i + 1);
+        let mut found = self.with(sparsity)?.probed(self.probe.clone()).fit(table, rng)?;
         found.fit.certificate = found.fit.certificate.after_pure(choice.events()?, choice.epsilon);
         Ok(found)
     }
 }
 
 /// The choice of the number, and what it costs.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Choice {
-    noise: f64,
+    calibration: Calibration,
     epsilon: f64,
 }
 
@@ -145,17 +157,20 @@ impl Choice {
         let epsilon = SHARE * budget.epsilon();
         // Rounded so that the two parts add up to no more than the whole.
         let rest = Budget::new((budget.epsilon() - epsilon) * (1.0 - 1e-12), budget.delta())?;
-        let noise = 2.0 * SENSITIVITY / epsilon * (1.0 + 1e-12);
-        Ok((Some(Self { noise, epsilon }), Privacy::Budget(rest)))
+        let own = Privacy::Budget(Budget::pure(epsilon)?);
+        let calibration = Calibration::new(vec![Planned::selection(NUMBER, 1.0, 1)], own)?;
+        Ok((Some(Self { calibration, epsilon }), Privacy::Budget(rest)))
     }
 
-    fn mechanism(&self) -> Result<ExponentialMechanism> {
-        ExponentialMechanism::new(SENSITIVITY, self.noise)
+    /// The scale of its noise.
+    fn noise(&self) -> f64 {
+        SENSITIVITY * self.calibration.noise_per_sensitivity(NUMBER, 0)
     }
 
     /// What it releases, under the name that certificates show.
     fn events(&self) -> Result<Vec<Event>> {
-        self.mechanism()?.events().iter().map(|e| Event::new(NUMBER, e.noise(), e.count())).collect()
+        let noise = Noise::Selection { sensitivity: SENSITIVITY, scale: self.noise() };
+        Ok(vec![Event::new(NUMBER, noise, 1)?])
     }
 }
 
