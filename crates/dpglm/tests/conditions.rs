@@ -8,6 +8,7 @@ use dpglm::central::{
 };
 use dpglm::comparators::{FrankWolfe, JohnsonLindenstrauss, KarwaVadhan, TwoStage};
 use dpglm::data::{Dataset, Design};
+use dpglm::estimators::dense::{Likelihood, Regression};
 use dpglm::families::Family;
 use dpglm::local::{
     Kind, LabelNoise, LocalGaussian, LocalIht, OneShotGlm, RandomizedResponse, Randomizer, ThresholdBit,
@@ -44,6 +45,10 @@ fn central(rng: &mut RandomSource) -> Vec<(&'static str, Certificate, Vec<&'stat
     let logistic = || Glm::new(Family::Logistic, (0.0, 1.0)).unwrap();
     let poisson = Glm::new(Family::Poisson, (0.0, 2.0)).unwrap();
     let noisy = |selection| NoisyIht::new(logistic(), 1, 1.0, selection).unwrap();
+    let likelihood = |of| Regression::new(of).unwrap();
+    let (real, counts) =
+        (Likelihood::Gaussian { low: 0.0, high: 1.0 }, Likelihood::Poisson { low: 0.0, high: 2.0 });
+    let classes = Likelihood::Multinomial { classes: 3 };
     let transfer = || Transfer::logistic(1.0, 1).unwrap();
     let truncated = |level| Truncation::new(level, COLUMNS).unwrap();
     let public = "public features, if supplied, do not come from the private people";
@@ -70,6 +75,18 @@ fn central(rng: &mut RandomSource) -> Vec<(&'static str, Certificate, Vec<&'stat
                 .unwrap()
                 .fit
                 .certificate,
+            vec![],
+        ),
+        ("linear-likelihood", likelihood(real).fit(&two, privacy, rng).unwrap().certificate, vec![]),
+        (
+            "logistic-likelihood",
+            likelihood(Likelihood::Logistic).fit(&two, privacy, rng).unwrap().certificate,
+            vec![],
+        ),
+        ("poisson-likelihood", likelihood(counts).fit(&three, privacy, rng).unwrap().certificate, vec![]),
+        (
+            "multinomial-likelihood",
+            likelihood(classes).fit(&three, privacy, rng).unwrap().certificate,
             vec![],
         ),
         (

@@ -25,7 +25,7 @@ pub const TABLE: Table = Table {
              --command cp~@/coefficients.json~{output}~#~{data}",
         ),
     ],
-    tail: "--epsilon 1 --delta 1e-5 --insecure-seed 7 --format json",
+    tail: "--epsilon 12 --delta 1e-5 --insecure-seed 7 --format json",
     rows: &[
         (
             "FILE",
@@ -58,7 +58,7 @@ pub const TABLE: Table = Table {
             &[
                 ("s", Refused("--feature-bounds=0,1", "cannot be used with")),
                 ("b", Instead("--feature-bounds=0,10", "--feature-bounds=0,5")),
-                ("f", Instead("--feature-bounds=-1,1", "--feature-bounds=-2,1")),
+                ("f", Instead("--feature-bounds=-1,1", "")),
                 ("rm", Instead("--feature-bounds=-1,1", "")),
                 ("nc", Instead("--feature-bounds=0,1", "")),
             ],
@@ -138,7 +138,7 @@ pub const TABLE: Table = Table {
             &[
                 ("srmf", Refused("--target-bounds=0,1", "cannot be used with")),
                 ("b", Instead("--target-bounds=0,10", "--target-bounds=0,5")),
-                ("n", Instead("--target-bounds=0,1", "--target-bounds=0,0.6")),
+                ("n", Instead("--target-bounds=0,1", "")),
                 ("c", Instead("--target-bounds=0,1", "")),
             ],
         ),
@@ -268,7 +268,7 @@ pub const TABLE: Table = Table {
                 ("mfc", Refused("--accept anything", "cannot be used with")),
             ],
         ),
-        ("--epsilon", &[("sbnrmfc", Instead("--epsilon 1", "--epsilon 2"))]),
+        ("--epsilon", &[("sbnrmfc", Instead("--epsilon 12", "--epsilon 14"))]),
         ("--delta", &[("sbnrmfc", Instead("--delta 1e-5", "--delta 1e-4"))]),
         ("--insecure-seed", &[("sbnrmfc", Instead("--insecure-seed 7", "--insecure-seed 8"))]),
         (

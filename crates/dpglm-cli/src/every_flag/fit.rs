@@ -14,7 +14,7 @@ pub const TABLE: Table = Table {
         ('S', "fit @/people.csv --schema @/people.toml --dry-run --rows 60"),
         ('B', "fit --dry-run --rows 60 --columns 3 --feature-bounds=0,10 --target-bounds=0,10"),
     ],
-    tail: "--epsilon 1 --delta 1e-5 --insecure-seed 7 --format json",
+    tail: "--epsilon 60 --delta 1e-5 --insecure-seed 7 --format json",
     rows: &[
         (
             "FILE",
@@ -213,7 +213,7 @@ pub const TABLE: Table = Table {
                 ),
             )],
         ),
-        ("--epsilon", &[("sbapSB", Instead("--epsilon 1", "--epsilon 2"))]),
+        ("--epsilon", &[("sbapSB", Instead("--epsilon 60", "--epsilon 70"))]),
         ("--delta", &[("sbapSB", Instead("--delta 1e-5", "--delta 1e-4"))]),
         (
             "--insecure-seed",

@@ -12,9 +12,14 @@ const NEAREST: &[(&str, usize, &str)] = &[
     ("crates/dpglm-cli/src/commands/collect/simulate.rs", 5, "seconds and rates"),
     ("crates/dpglm-cli/src/plot.rs", 32, "coordinates, ticks of axes, simulated errors"),
     ("crates/dpglm-cli/src/plot/roc.rs", 16, "coordinates, areas"),
+    ("crates/dpglm-cli/src/every_flag/files.rs", 5, "cells of tables that a test writes"),
     ("crates/dpglm-collect/src/page/client.js", 3, "the report that is shown to its sender"),
     ("crates/dpglm-collect/src/server/pages.rs", 2, "estimates"),
-    ("crates/dpglm-io/src/assembly/audit/report.rs", 5, "rates of attacks, the confidence"),
+    (
+        "crates/dpglm-io/src/assembly/audit/report.rs",
+        6,
+        "rates of attacks, p-values rounded up, the confidence",
+    ),
     ("crates/dpglm-io/src/assembly/budget.rs", 1, "1/n"),
     ("crates/dpglm-io/src/assembly/render.rs", 1, "the rounding of estimates itself"),
     (

@@ -62,7 +62,9 @@ fn any_edit_is_found() {
         value["certificate"]["grade"] = "certified".into();
         value["certificate"].as_object_mut().unwrap().remove("assumptions");
     });
-    let estimate = edited(&|value| value["coefficients"]["x0"] = 7.0.into());
+    let estimate = edited(&|value| {
+        value["coefficients"].as_object_mut().unwrap().values_mut().for_each(|b| *b = 7.0.into());
+    });
     let conditions = edited(&|value| value["certificate"]["conditions"] = serde_json::json!([]));
     // The same fields with the same values, sorted by name.
     let reordered = edited(&|_| ());

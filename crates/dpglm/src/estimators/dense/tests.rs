@@ -198,7 +198,7 @@ fn copied_and_constant_columns_do_no_harm() {
     for privacy in [budget(1.0), budget(4.0), Privacy::None] {
         let b = fit(&with_intercept(GAUSSIAN), &data, privacy, "copies");
         let b = &b.coefficients[0];
-        assert!((b[1] + b[2] - 2.0).abs() < 0.1 && (b[1] - b[2]).abs() < 0.5, "{b:?}");
+        assert!((b[1] + b[2] - 2.0).abs() < 0.1 && (b[1] - b[2]).abs() < 1.0, "{b:?}");
         // A column that does not vary has units of a hundredth: there its coefficient is next to nothing.
         assert!((b[3] + 1.0).abs() < 0.1 && b[4].abs() < 5.0 && b[5].abs() < 5.0, "{b:?}");
         assert!((b[0] + 0.3 * b[4]).abs() < 0.1, "{b:?}");
