@@ -3,13 +3,21 @@
 //! Each entry carries a worst-case pair of neighbouring inputs and weakened twins. The audit test runs all of them:
 //! the honest mechanism must stay within its claim, and every weakened twin must be caught.
 
-mod estimators;
+mod clamped;
+mod dense;
+mod evidence;
 mod labels;
+mod means;
 mod mechanisms;
+mod method;
+mod releases;
 mod reports;
+mod search;
 mod sparse;
+mod tables;
 mod tuning;
 
+use crate::audit::Claim;
 use crate::error::Result;
 use crate::noise::RandomSource;
 use crate::privacy::Event;
@@ -28,23 +36,99 @@ pub struct Entry {
     pub audit: fn() -> Result<AuditCase>,
 }
 
-/// What the audit of one mechanism needs.
+/// What the audit of one mechanism or estimator needs.
 pub struct AuditCase {
     /// The mechanism as it is: it must stay within its claim.
     pub honest: Subject,
     /// The mechanism broken on purpose, under the honest claim: each must be caught.
     pub weakened: Vec<Subject>,
+    /// How far a search for the worst neighbours moved each release of an estimator.
+    pub attacks: Vec<Attack>,
+    /// Releases at which a twin cannot be caught, because the claim has room to spare.
+    pub slack: Vec<Slack>,
 }
 
-/// Something that runs on neighbouring inputs, with the claim it makes.
+impl AuditCase {
+    /// A mechanism, and its twins.
+    fn of(honest: Subject, weakened: Vec<Subject>) -> Self {
+        Self { honest, weakened, attacks: Vec::new(), slack: Vec::new() }
+    }
+}
+
+/// Something that runs on neighbouring inputs.
 pub struct Subject {
     /// What it is, or how it is broken.
     pub name: &'static str,
-    /// The events it claims.
-    pub claim: Vec<Event>,
-    /// Pairs of neighbours; the claim must hold on every one of them.
-    pub pairs: Vec<Run>,
+    /// What it is tried with; the claim must hold in every one of them.
+    pub trials: Vec<Trial>,
 }
+
+/// One pair of neighbours, and the claim that is held against it.
+pub struct Trial {
+    /// What is looked at: a release and the variant that makes it, all releases, or the result.
+    pub of: String,
+    /// The release, if it is one.
+    pub release: Option<String>,
+    /// What is claimed of it.
+    pub claim: Claim,
+    /// Runs on either side that tell noise from half of it.
+    pub runs: u64,
+    /// Runs it once.
+    pub run: Run,
+    /// Whether a broken twin must show here.
+    pub telling: bool,
+}
+
+impl Slack {
+    /// Whether it explains this.
+    pub fn explains(&self, attack: &Attack) -> bool {
+        self.release == attack.release
+            && (self.variants.is_empty() || self.variants.contains(&attack.variant))
+    }
+}
+
+/// How far the worst neighbours found move a release.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attack {
+    /// The way in which the estimator is called.
+    pub variant: &'static str,
+    /// The release.
+    pub release: String,
+    /// The largest difference found, as a share of the claimed sensitivity: above 1 the claim is refuted.
+    pub share: f64,
+    /// Whether a twin with half the noise cannot be told from the honest release there.
+    pub untold: bool,
+}
+
+/// A release whose claim has room to spare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slack {
+    /// The ways to call the estimator that this is about; empty for all.
+    pub variants: &'static [&'static str],
+    /// The release.
+    pub release: &'static str,
+    /// Why no neighbours come near the claim.
+    pub why: &'static str,
+}
+
+impl Subject {
+    /// A mechanism tried on pairs of its own, each held against the claim of these events.
+    fn of(name: &'static str, events: &[Event], runs: u64, pairs: Vec<Run>) -> Result<Self> {
+        let claim = Claim::of(events)?;
+        let trial = |(place, run): (usize, Run)| Trial {
+            of: format!("pair {place}"),
+            release: None,
+            claim: claim.clone(),
+            runs,
+            run,
+            telling: false,
+        };
+        Ok(Self { name, trials: pairs.into_iter().enumerate().map(trial).collect() })
+    }
+}
+
+/// Enough to tell a mechanism from one with half its noise, with room to spare.
+const RUNS: u64 = 200_000;
 
 /// Runs on one of two neighbouring inputs and gives the statistics of the output.
 pub type Run = Box<dyn FnMut(bool, &mut RandomSource) -> Result<Vec<f64>>>;
@@ -113,70 +197,70 @@ pub fn entries() -> &'static [Entry] {
             summary: "column means by private localisation and a tight clip",
             guarantee: "selections and Gaussians, every data set",
             reference: "C21 Algorithm 3.1, corrected",
-            audit: estimators::mean,
+            audit: means::mean,
         },
         Entry {
             name: "linear-likelihood",
             summary: "linear regression: the maximum-likelihood fit, in few passes over the rows",
             guarantee: "selections and Gaussians, every data set",
             reference: "score passes in whitened coordinates; the default for dense models",
-            audit: estimators::linear_likelihood,
+            audit: dense::linear_likelihood,
         },
         Entry {
             name: "logistic-likelihood",
             summary: "logistic regression: the maximum-likelihood fit, in few passes over the rows",
             guarantee: "selections and Gaussians, every data set",
             reference: "score passes in whitened coordinates; the default for dense models",
-            audit: estimators::logistic_likelihood,
+            audit: dense::logistic_likelihood,
         },
         Entry {
             name: "poisson-likelihood",
             summary: "Poisson regression: the maximum-likelihood fit, in few passes over the rows",
             guarantee: "selections and Gaussians, every data set",
             reference: "score passes in whitened coordinates; the default for dense models",
-            audit: estimators::poisson_likelihood,
+            audit: dense::poisson_likelihood,
         },
         Entry {
             name: "multinomial-likelihood",
             summary: "multinomial regression: the maximum-likelihood fit, in few passes over the rows",
             guarantee: "selections and Gaussians, every data set",
             reference: "score passes in whitened coordinates; the default for dense models",
-            audit: estimators::multinomial_likelihood,
+            audit: dense::multinomial_likelihood,
         },
         Entry {
             name: "linear",
             summary: "linear regression by noisy gradient descent on bounded scores: a robust fit, not the mean",
             guarantee: "selections and Gaussians, every data set",
             reference: "C21 Algorithm 4.1, C20 Algorithm 1, corrected",
-            audit: estimators::linear,
+            audit: dense::linear,
         },
         Entry {
             name: "linear-statistics",
             summary: "linear regression from perturbed sufficient statistics",
             guarantee: "one selection and two Gaussians, every data set",
             reference: "Wang 2018 (AdaSSP)",
-            audit: estimators::linear_statistics,
+            audit: dense::linear_statistics,
         },
         Entry {
             name: "logistic",
             summary: "logistic regression by noisy gradient descent on bounded scores",
             guarantee: "selections and Gaussians, every data set",
             reference: "C20 Algorithm 1, corrected",
-            audit: estimators::logistic,
+            audit: dense::logistic,
         },
         Entry {
             name: "poisson",
             summary: "Poisson regression by noisy gradient descent on bounded scores: a robust fit, not the mean",
             guarantee: "selections and Gaussians, every data set",
             reference: "C20 Algorithm 1, corrected",
-            audit: estimators::poisson,
+            audit: dense::poisson,
         },
         Entry {
             name: "multinomial",
             summary: "multinomial regression by noisy gradient descent on bounded scores",
             guarantee: "one selection and Gaussians, every data set",
             reference: "C20 Algorithm 1, corrected",
-            audit: estimators::multinomial,
+            audit: dense::multinomial,
         },
         Entry {
             name: "select-refine",
@@ -218,14 +302,14 @@ pub fn entries() -> &'static [Entry] {
             summary: "a mean of few columns that differ from zero, chosen by counts of signs",
             guarantee: "selections and Gaussians, every data set",
             reference: "after C21 Algorithm 3.3",
-            audit: sparse::sparse_mean,
+            audit: means::sparse_mean,
         },
         Entry {
             name: "transfer",
             summary: "sparse regression by a teacher's noisy answers on public features",
             guarantee: "selections and one Gaussian, every data set; literal version conditional",
             reference: "WG Algorithm 1, corrected",
-            audit: sparse::transfer,
+            audit: clamped::transfer,
         },
         Entry {
             name: "tuned-sparsity",
@@ -242,11 +326,32 @@ pub fn entries() -> &'static [Entry] {
             audit: tuning::tuned_sparsity_choice,
         },
         Entry {
+            name: "tuned-ridge",
+            summary: "a dense model whose ridge penalty is chosen privately: a row of the fitted part",
+            guarantee: "selections and Gaussians, every data set",
+            reference: "for WG §5, whose cross-validation is not private",
+            audit: tuning::tuned_ridge,
+        },
+        Entry {
+            name: "tuned-ridge-choice",
+            summary: "the same: a row of the part that chooses",
+            guarantee: "one selection and Gaussians, every data set",
+            reference: "for WG §5, whose cross-validation is not private",
+            audit: tuning::tuned_ridge_choice,
+        },
+        Entry {
+            name: "truncation",
+            summary: "column means truncated at private quantiles or at a public level",
+            guarantee: "selections and one Gaussian, every data set",
+            reference: "C21 §5.1, corrected",
+            audit: means::truncation,
+        },
+        Entry {
             name: "tuned-sparse-mean",
             summary: "the mean of a table of which an unknown number of columns differ from zero",
             guarantee: "a pure choice, then selections and Gaussians, every data set",
             reference: "for C21 §5.2, whose cross-validation is not private",
-            audit: tuning::tuned_sparse_mean,
+            audit: means::tuned_sparse_mean,
         },
         Entry {
             name: "random-stopping",
@@ -260,28 +365,28 @@ pub fn entries() -> &'static [Entry] {
             summary: "linear and logistic regression over an l1 ball",
             guarantee: "selections, every data set",
             reference: "Talwar, Thakurta and Zhang 2015",
-            audit: sparse::frank_wolfe,
+            audit: clamped::frank_wolfe,
         },
         Entry {
             name: "two-stage",
             summary: "sparse regression by selection and objective perturbation",
             guarantee: "selections, an approximate release and one Gaussian, every data set",
             reference: "Kifer, Smith and Thakurta 2012; Iyengar et al. 2019",
-            audit: sparse::two_stage,
+            audit: clamped::two_stage,
         },
         Entry {
             name: "johnson-lindenstrauss",
             summary: "linear regression on a private random projection",
             guarantee: "one Gaussian and an approximate release, every data set",
             reference: "Sheffet 2017",
-            audit: sparse::johnson_lindenstrauss,
+            audit: clamped::johnson_lindenstrauss,
         },
         Entry {
             name: "karwa-vadhan",
             summary: "column means of roughly normal data from coarse bounds",
             guarantee: "selections and one Gaussian, every data set",
             reference: "Karwa and Vadhan 2018",
-            audit: sparse::karwa_vadhan,
+            audit: means::karwa_vadhan,
         },
         Entry {
             name: "randomized-response",

@@ -29,6 +29,8 @@ impl Claim {
         let spent = failure_probability(events);
         let mut points: Vec<(f64, f64)> = (1..=30)
             .map(|i| 0.5_f64.powi(i))
+            // Where only one point of the curve is known: that one.
+            .chain((spent > 0.0).then_some(1.001 * spent))
             .filter(|delta| *delta > spent * (1.0 + 1e-9))
             .map(|delta| Ok((epsilon_at(events, delta)?, delta)))
             .collect::<Result<_>>()?;
@@ -107,6 +109,8 @@ pub struct Report {
     pub strongest: Finding,
     /// How many sets were tried.
     pub sets: usize,
+    /// Some set, not only the strongest, would exceed the claim again in a repetition of the audit with probability above 0.999.
+    pub repeatable: bool,
 }
 
 impl Report {
@@ -199,6 +203,7 @@ impl Audit {
         let sets: usize = thresholds.iter().map(|t| 4 * t.len()).sum();
         let alpha = self.error / (2 * sets) as f64;
         let mut strongest: Option<(f64, Finding)> = None;
+        let mut some_repeatable = false;
         for (statistic, levels) in thresholds.iter().enumerate() {
             for (i, &threshold) in levels.iter().enumerate() {
                 let (left, right) = (reached[0][statistic][i], reached[1][statistic][i]);
@@ -211,8 +216,9 @@ impl Audit {
                     let p = lower_bound(a, self.runs, alpha);
                     let q = upper_bound(b, self.runs, alpha);
                     let (excess, epsilon, claimed, delta) = claim.compare(p, q);
+                    let repeatable = excess > 0.0 && self.would_repeat(claim, p, q, alpha);
+                    some_repeatable |= repeatable;
                     if strongest.as_ref().is_none_or(|(most, _)| excess > *most) {
-                        let repeatable = self.would_repeat(claim, p, q, alpha);
                         let probabilities = (p, q);
                         let finding = Finding {
                             statistic,
@@ -231,7 +237,7 @@ impl Audit {
         let Some((_, strongest)) = strongest else {
             return Err(crate::Error::Conflict("the audited output has no statistics to look at".into()));
         };
-        Ok(Report { strongest, sets })
+        Ok(Report { strongest, sets, repeatable: some_repeatable })
     }
 
     /// Whether sets of probability at least `p` and at most `q` would refute the claim in a new audit of the same size

@@ -363,6 +363,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 mod tests {
     use super::super::simulate::DataModel;
     use super::*;
+    use crate::central::purse::replay::Probe;
     use crate::central::transfer::SAME_SUPPORT;
     use crate::central::{Glm, Privacy, PrivateMean, Transfer};
     use crate::families::Family;
@@ -459,7 +460,7 @@ mod tests {
         let ground = Ground { base: &base, held_out: None, reference: model.truth(), cells: model.cells() };
         let inspection = Inspection::new(Estimand::Mean, 0.05).unwrap().canaries(canaries);
         let inspection = inspection.promise(Claim::of(&events).unwrap());
-        for (prepared, caught) in [(honest.clone(), false), (honest.with_noise_share(0.5), true)] {
+        for (prepared, caught) in [(honest.clone(), false), (honest.probed(Probe::broken(0.5, 1.0)), true)] {
             let found = inspection
                 .run(&ground, claim, &mut |t, rng| Ok(prepared.fit(&t.design()?, rng)?.means), &mut rng)
                 .unwrap();

@@ -1,6 +1,7 @@
 //! A model with its noise calibrated for a shape of data and a budget, before any data is seen.
 
 use super::purse::Calibration;
+use super::purse::replay::Probe;
 use crate::data::{Dataset, Design};
 use crate::error::{Error, Result};
 use crate::privacy::Event;
@@ -20,9 +21,14 @@ impl<M: Clone> Prepared<M> {
         self.calibration.events()
     }
 
-    /// The same with its noise multiplied by `share` under an unchanged claim: a broken twin for audits.
-    pub(crate) fn with_noise_share(&self, share: f64) -> Self {
-        Self { calibration: self.calibration.clone().with_noise_share(share), ..self.clone() }
+    /// The same with its noise multiplied by a factor of at least 1, under the claim of before.
+    pub(crate) fn with_more_noise(&self, factor: f64) -> Self {
+        Self { calibration: self.calibration.clone().with_more_noise(factor), ..self.clone() }
+    }
+
+    /// The same, watched or broken under an unchanged claim: for audits.
+    pub(crate) fn probed(&self, probe: Probe) -> Self {
+        Self { calibration: self.calibration.clone().probed(probe), ..self.clone() }
     }
 
     /// Refuses data of another shape than prepared for. Shapes are public.

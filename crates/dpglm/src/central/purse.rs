@@ -13,6 +13,7 @@
 //! A plan may have stages ([`Planned::at`]): releases of the same name are then told apart by the stage that the purse is in,
 //! and no release of one stage can be paid from another's. [`split`] builds plans for rows in public parts on it.
 
+pub(crate) mod replay;
 pub(crate) mod split;
 #[cfg(test)]
 pub(crate) mod tape;
@@ -23,7 +24,9 @@ use crate::error::{Error, Result};
 use crate::mechanisms::{Candidates, GaussianVector, LaplacePeeling, LaplaceVector, PrivateQuantile};
 use crate::noise::{Race, RandomSource};
 use crate::privacy::{Adjacency, Budget, Certificate, Event, Noise};
-use std::collections::BTreeSet;
+use replay::{Input, Output, Played, Probe, Watch};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The privacy asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -131,8 +134,8 @@ pub(crate) struct Calibration {
     plan: Vec<Planned>,
     fixed: Vec<Event>,
     promise: Option<Promise>,
-    /// 1, but for the broken twins of audits.
-    noise_share: f64,
+    /// Absent, but in audits.
+    probe: Probe,
 }
 
 #[derive(Debug, Clone)]
@@ -155,16 +158,20 @@ impl Calibration {
             Privacy::None => None,
             Privacy::Budget(budget) => Some(promise(&plan, &fixed, budget)?),
         };
-        Ok(Self { plan, fixed, promise, noise_share: 1.0 })
+        Ok(Self { plan, fixed, promise, probe: Probe::default() })
     }
 
-    /// The same plan with its noise multiplied by `share` under an unchanged claim. A broken twin for audits.
-    pub(crate) fn with_noise_share(mut self, share: f64) -> Self {
+    /// The same plan with its noise multiplied by a factor of at least 1, under the claim of before.
+    pub(crate) fn with_more_noise(mut self, factor: f64) -> Self {
         if let Some(promise) = &mut self.promise {
-            promise.multiplier *= share;
+            promise.multiplier *= factor.max(1.0);
         }
-        self.noise_share *= share;
         self
+    }
+
+    /// The same plan, watched or broken under an unchanged claim: for audits.
+    pub(crate) fn probed(self, probe: Probe) -> Self {
+        Self { probe, ..self }
     }
 
     /// The planned events, with sensitivities in units of their own; empty without privacy.
@@ -176,6 +183,9 @@ impl Calibration {
 
     /// A purse to spend the plan from, once.
     pub(crate) fn open<'a>(&'a self, rng: &'a mut RandomSource) -> Purse<'a> {
+        let watch = self.probe.watch();
+        #[cfg(test)]
+        let watch = watch.or_else(|| tape::current().watch());
         Purse {
             calibration: self,
             left: self.plan.iter().map(|p| p.count).collect(),
@@ -183,15 +193,27 @@ impl Calibration {
             stage: 0,
             events: Vec::new(),
             rng,
-            #[cfg(test)]
-            tape: tape::take(),
+            watch: watch.map(|watch| (watch, Arc::new(self.clone().probed(self.probe.unwatched())))),
         }
     }
 
     /// The noise of a planned release per unit of sensitivity; zero without privacy.
-    fn noise_per_sensitivity(&self, what: &str, stage: u8) -> f64 {
+    pub(crate) fn noise_per_sensitivity(&self, what: &str, stage: u8) -> f64 {
         let planned = self.plan.iter().find(|p| p.what == what && p.stage == stage);
         self.promise.as_ref().zip(planned).map_or(0.0, |(p, line)| line.noise(p.multiplier))
+    }
+
+    /// What `count` releases of this kind are charged as, with sensitivities in units of their own.
+    fn claim(&self, what: &str, stage: u8, count: u64) -> Result<Event> {
+        let planned = self.plan.iter().find(|p| p.what == what && p.stage == stage);
+        let fixed = self.fixed.iter().find(|e| e.release() == what);
+        match (&self.promise, planned, fixed) {
+            (Some(promise), Some(line), _) => {
+                Event::new(what, line.event(promise.multiplier)?.noise(), count)
+            }
+            (Some(_), None, Some(event)) => Event::new(what, event.noise(), count),
+            _ => Err(not_planned(what)),
+        }
     }
 }
 
@@ -220,15 +242,8 @@ pub(crate) struct Purse<'a> {
     /// What left, with the stage it left in.
     events: Vec<(u8, Event)>,
     rng: &'a mut RandomSource,
-    #[cfg(test)]
-    tape: tape::Tape,
-}
-
-#[cfg(test)]
-impl Drop for Purse<'_> {
-    fn drop(&mut self) {
-        tape::put_back(std::mem::take(&mut self.tape));
-    }
+    /// Absent, but in audits; with the calibration that a record refers to.
+    watch: Option<(Watch, Arc<Calibration>)>,
 }
 
 impl Purse<'_> {
@@ -250,12 +265,37 @@ impl Purse<'_> {
         let Some((place, left)) =
             place.and_then(|i| Some((i, self.left.get_mut(i).filter(|left| **left >= count)?)))
         else {
-            return Err(Error::Conflict(format!(
-                "the release of the {what} was not planned, so nothing pays for it"
-            )));
+            return Err(not_planned(what));
         };
         *left -= count;
-        Ok(self.calibration.promise.as_ref().map(|p| self.calibration.plan[place].noise(p.multiplier)))
+        let broken = self.calibration.probe.noise;
+        Ok(self
+            .calibration
+            .promise
+            .as_ref()
+            .map(|p| self.calibration.plan[place].noise(p.multiplier) * broken))
+    }
+
+    /// What a sensitivity is stated as: what it is, but for the broken twins of audits.
+    fn stated(&self, sensitivity: f64) -> f64 {
+        sensitivity * self.calibration.probe.sensitivity
+    }
+
+    /// What leaves: what `draw` gives. Under the watch of an audit it may be played back in place of that.
+    fn leave<T: Played>(
+        &mut self,
+        what: &str,
+        input: impl Fn(&Output) -> Input,
+        draw: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let Some((watch, calibration)) = self.watch.clone() else { return draw(self) };
+        if let Some(played) = watch.play(what, self.stage, &input)? {
+            return T::of(played).ok_or_else(|| not_planned(what));
+        }
+        let drawn = draw(self)?;
+        let output = drawn.kept();
+        watch.keep(what, self.stage, input(&output), output, calibration);
+        Ok(drawn)
     }
 
     /// Notes what left, after checking that its noise is no less than planned.
@@ -287,16 +327,17 @@ impl Purse<'_> {
     /// Releases a vector of the given l2 sensitivity, in place.
     pub(crate) fn vector(&mut self, what: &str, values: &mut Vec<f64>, sensitivity: f64) -> Result<()> {
         let Some(noise) = self.take(what, Kind::Gaussian, 1)? else { return Ok(()) };
-        // The grid enlarges the event's sensitivity by a part in 2^24 at most; the noise is raised to match.
-        let mechanism =
-            GaussianVector::new(sensitivity, sensitivity * noise * (1.0 + 2f64.powi(-23)), values.len())?;
-        #[cfg(test)]
-        let exact = values.clone();
-        let release = mechanism.release(values, self.rng)?;
-        *values = release.value;
-        #[cfg(test)]
-        self.tape.vector(what, &exact, sensitivity, values);
-        release.events.iter().try_for_each(|event| self.record(what, event, noise))
+        let sensitivity = self.stated(sensitivity);
+        let exact = std::mem::take(values);
+        let input = |_: &Output| Input::Vector { values: exact.clone(), sensitivity };
+        *values = self.leave(what, input, |purse| {
+            // The grid enlarges the event's sensitivity by a part in 2^24 at most; the noise is raised to match.
+            let sigma = sensitivity * noise * (1.0 + 2f64.powi(-23));
+            let release = GaussianVector::new(sensitivity, sigma, exact.len())?.release(&exact, purse.rng)?;
+            release.events.iter().try_for_each(|event| purse.record(what, event, noise))?;
+            Ok(release.value)
+        })?;
+        Ok(())
     }
 
     /// Releases a quantile of numbers of which there is one per unit.
@@ -312,27 +353,32 @@ impl Purse<'_> {
             let mut exact = PrivateQuantile::new(candidates, q, 1e-9)?;
             return Ok(exact.release(values, &mut RandomSource::insecure_seeded(0))?.value);
         };
-        let release = PrivateQuantile::new(candidates, q, scale)?.release(values, self.rng)?;
-        release.events.iter().try_for_each(|event| self.record(what, event, scale))?;
-        #[cfg(test)]
-        let release = self.tape.quantile(release);
-        Ok(release.value)
+        let scale = self.stated(scale);
+        let input = |_: &Output| Input::Quantile { values: values.to_vec(), candidates, q };
+        self.leave(what, input, |purse| {
+            let release = PrivateQuantile::new(candidates, q, scale)?.release(values, purse.rng)?;
+            release.events.iter().try_for_each(|event| purse.record(what, event, scale))?;
+            Ok(release.value)
+        })
     }
 
     /// `count` of the numbers below `of`, ascending, every set as likely as any other: coins that are not released.
-    pub(crate) fn sample(&mut self, of: usize, count: usize) -> Vec<usize> {
-        // Floyd's algorithm: after each step the set is a uniform one of the numbers up to `last`.
-        let mut chosen = BTreeSet::new();
-        for last in of.saturating_sub(count)..of {
-            let place = self.rng.below(last as u64 + 1) as usize;
-            if !chosen.insert(place) {
-                chosen.insert(last);
-            }
-        }
-        let chosen: Vec<usize> = chosen.into_iter().collect();
-        #[cfg(test)]
-        let chosen = self.tape.coins(chosen);
-        chosen
+    pub(crate) fn sample(&mut self, of: usize, count: usize) -> Result<Vec<usize>> {
+        self.leave(
+            "coins",
+            |_| Input::Coins,
+            |purse| {
+                // Floyd's algorithm: after each step the set is a uniform one of the numbers up to `last`.
+                let mut chosen = BTreeSet::new();
+                for last in of.saturating_sub(count)..of {
+                    let place = purse.rng.below(last as u64 + 1) as usize;
+                    if !chosen.insert(place) {
+                        chosen.insert(last);
+                    }
+                }
+                Ok(chosen.into_iter().collect())
+            },
+        )
     }
 
     /// Which `count` of the scores are the largest, ascending, by one-shot Gumbel noise; one unit moves each score by at most
@@ -344,20 +390,22 @@ impl Purse<'_> {
         count: usize,
         sensitivity: f64,
     ) -> Result<Vec<usize>> {
-        let scale = self.take(what, Kind::Selection, count as u64)?.map(|noise| noise * sensitivity);
-        let Some(scale) = scale else {
+        let Some(noise) = self.take(what, Kind::Selection, count as u64)? else {
             return Ok(largest(scores, count));
         };
-        // In units of a power of two near the scale, which is exact: races are run within a narrower range than models.
-        let unit = 2f64.powi(scale.log2().floor() as i32);
-        let units: Vec<f64> = scores.iter().map(|score| score / unit).collect();
-        let mut chosen = Race::new().select(&units, scale / unit, count, self.rng)?.to_vec();
-        chosen.sort_unstable();
-        let event = Event::new(what, Noise::Selection { sensitivity, scale }, count as u64)?;
-        self.record(what, &event, scale / sensitivity)?;
-        #[cfg(test)]
-        let chosen = self.tape.top(what, scores, sensitivity, chosen);
-        Ok(chosen)
+        let sensitivity = self.stated(sensitivity);
+        let input = |_: &Output| Input::Top { scores: scores.to_vec(), count, sensitivity };
+        self.leave(what, input, |purse| {
+            let scale = noise * sensitivity;
+            // In units of a power of two near the scale, which is exact: races are run within a narrower range than models.
+            let unit = 2f64.powi(scale.log2().floor() as i32);
+            let units: Vec<f64> = scores.iter().map(|score| score / unit).collect();
+            let mut chosen = Race::new().select(&units, scale / unit, count, purse.rng)?.to_vec();
+            chosen.sort_unstable();
+            let event = Event::new(what, Noise::Selection { sensitivity, scale }, count as u64)?;
+            purse.record(what, &event, scale / sensitivity)?;
+            Ok(chosen)
+        })
     }
 
     /// Which `count` of the scores are the largest, ascending, one after the other by report-noisy-max with Laplace noise.
@@ -372,58 +420,93 @@ impl Purse<'_> {
         let Some(noise) = self.take(what, Kind::NoisyMax, count as u64)? else {
             return Ok(largest(scores, count));
         };
-        // The grid enlarges the sensitivity by a part in 2^24 at most; the noise is raised to match.
-        let scale = 2.0 * noise * sensitivity * (1.0 + 2f64.powi(-23));
-        let peeling = LaplacePeeling::new(count, sensitivity, scale, scores.len())?;
-        let (chosen, event) = peeling.choose(scores, self.rng)?;
-        self.record(what, &event, noise)?;
-        #[cfg(test)]
-        let chosen = self.tape.top(what, scores, sensitivity, chosen);
-        Ok(chosen)
+        let sensitivity = self.stated(sensitivity);
+        let input = |_: &Output| Input::Peel { scores: scores.to_vec(), count, sensitivity };
+        self.leave(what, input, |purse| {
+            // The grid enlarges the sensitivity by a part in 2^24 at most; the noise is raised to match.
+            let scale = 2.0 * noise * sensitivity * (1.0 + 2f64.powi(-23));
+            let peeling = LaplacePeeling::new(count, sensitivity, scale, scores.len())?;
+            let (chosen, event) = peeling.choose(scores, purse.rng)?;
+            purse.record(what, &event, noise)?;
+            Ok(chosen)
+        })
     }
 
     /// Releases numbers, each of the given sensitivity, one by one with Laplace noise, in place.
-    pub(crate) fn each(&mut self, what: &str, values: &mut [f64], sensitivity: f64) -> Result<()> {
-        let count = values.len() as u64;
-        let Some(noise) = self.take(what, Kind::Laplace, count)? else { return Ok(()) };
-        let scale = noise * sensitivity * (1.0 + 2f64.powi(-23));
-        for value in values.iter_mut() {
-            let release = LaplaceVector::new(sensitivity, scale, 1)?.release(&[*value], self.rng)?;
-            release.events.iter().try_for_each(|event| self.record(what, event, noise))?;
-            let released = release.value.first().copied().unwrap_or(0.0);
-            #[cfg(test)]
-            let released = self.tape.number(what, *value, sensitivity, released);
-            *value = released;
-        }
+    pub(crate) fn each(&mut self, what: &str, values: &mut Vec<f64>, sensitivity: f64) -> Result<()> {
+        let Some(noise) = self.take(what, Kind::Laplace, values.len() as u64)? else { return Ok(()) };
+        let sensitivity = self.stated(sensitivity);
+        let exact = std::mem::take(values);
+        let input = |_: &Output| Input::Each { values: exact.clone(), sensitivity };
+        *values = self.leave(what, input, |purse| {
+            let scale = noise * sensitivity * (1.0 + 2f64.powi(-23));
+            let mechanism = LaplaceVector::new(sensitivity, scale, 1)?;
+            let mut released = Vec::with_capacity(exact.len());
+            for &value in &exact {
+                let release = mechanism.release(&[value], purse.rng)?;
+                release.events.iter().try_for_each(|event| purse.record(what, event, noise))?;
+                released.extend(release.value);
+            }
+            Ok(released)
+        })?;
         Ok(())
     }
 
-    /// One of several groups of public candidates by the exponential mechanism, and the place of the winner in its group.
-    /// All candidates of a group share one score, of which one unit moves each by at most 1.
-    pub(crate) fn group(&mut self, what: &str, scores: &[f64], sizes: &[u64]) -> Result<(usize, u64)> {
-        let Some(scale) = self.take(what, Kind::Selection, 1)? else {
+    /// The fullest of `bins` bins, by the exponential mechanism, given how many units fall into each bin that is not empty. One
+    /// unit changes each count by at most 1. The empty bins race as one group, so millions of them cost no more.
+    pub(crate) fn fullest(&mut self, what: &str, counts: &BTreeMap<u64, u64>, bins: u64) -> Result<u64> {
+        let noise = self.take(what, Kind::Selection, 1)?;
+        let occupied: Vec<u64> = counts.keys().copied().collect();
+        let mut scores: Vec<f64> = counts.values().map(|&c| c as f64).collect();
+        let mut sizes = vec![1; scores.len()];
+        let empty = bins.saturating_sub(occupied.len() as u64);
+        if empty > 0 {
+            scores.push(0.0);
+            sizes.push(empty);
+        }
+        let Some(scale) = noise else {
             let best = (0..scores.len()).max_by(|&i, &j| scores[i].total_cmp(&scores[j]));
-            return Ok((best.unwrap_or(0), 0));
+            return Ok(best.map_or(0, |group| nth_bin(&occupied, group, 0)));
         };
-        let chosen = Race::new().select_weighted(scores, sizes, scale, self.rng)?;
-        let event = Event::new(what, Noise::Selection { sensitivity: 1.0, scale }, 1)?;
-        self.record(what, &event, scale)?;
-        Ok((chosen, self.rng.below(sizes.get(chosen).copied().unwrap_or(1))))
+        let scale = self.stated(scale);
+        let input = |_: &Output| Input::Fullest { counts: counts.clone(), bins };
+        self.leave(what, input, |purse| {
+            let group = Race::new().select_weighted(&scores, &sizes, scale, purse.rng)?;
+            let event = Event::new(what, Noise::Selection { sensitivity: 1.0, scale }, 1)?;
+            purse.record(what, &event, scale)?;
+            let place = purse.rng.below(sizes.get(group).copied().unwrap_or(1));
+            Ok(nth_bin(&occupied, group, place))
+        })
     }
 
-    /// Pays for a fixed release: the random source for its noise, and the share of it to add (1, but for the broken twins
-    /// of audits). `None` without privacy.
-    pub(crate) fn fixed(&mut self, what: &str) -> Result<Option<(&mut RandomSource, f64)>> {
+    /// A fixed release, which finds its noise by itself: `draw(rng, share)` makes it with that share of its noise (1, but for the
+    /// broken twins of audits). `hidden(released)` says what the noise hides if that is released, and how far one unit moves it
+    /// in l2 norm; audits compare it. `None` without privacy.
+    pub(crate) fn fixed(
+        &mut self,
+        what: &str,
+        draw: impl FnOnce(&mut RandomSource, f64) -> Result<Vec<f64>>,
+        hidden: impl Fn(&[f64]) -> (Vec<f64>, f64),
+    ) -> Result<Option<Vec<f64>>> {
         if self.calibration.promise.is_none() {
             return Ok(None);
         }
         let Some(place) = self.fixed_left.iter().position(|e| e.release() == what) else {
-            return Err(Error::Conflict(format!(
-                "the release of the {what} was not planned, so nothing pays for it"
-            )));
+            return Err(not_planned(what));
         };
-        self.events.push((self.stage, self.fixed_left.remove(place)));
-        Ok(Some((self.rng, self.calibration.noise_share)))
+        let event = self.fixed_left.remove(place);
+        let share = self.stated(self.calibration.probe.noise);
+        let stated = self.stated(1.0);
+        let input = |output: &Output| {
+            let (hidden, sensitivity) = match output {
+                Output::Vector(released) => hidden(released),
+                _ => (Vec::new(), 1.0),
+            };
+            Input::Fixed { hidden, sensitivity: sensitivity * stated }
+        };
+        let released = self.leave(what, input, |purse| draw(purse.rng, share))?;
+        self.events.push((self.stage, event));
+        Ok(Some(released))
     }
 
     /// Releases from here on are those planned for this stage.
@@ -433,6 +516,9 @@ impl Purse<'_> {
 
     /// The certificate for everything that left, under the guarantee of the whole plan.
     pub(crate) fn close(mut self, adjacency: Adjacency) -> Certificate {
+        if let Some(nothing) = self.audited(&adjacency) {
+            return nothing;
+        }
         match &self.calibration.promise {
             None => Certificate::without_promise(
                 adjacency,
@@ -447,6 +533,26 @@ impl Purse<'_> {
                 &*self.rng,
             ),
         }
+    }
+
+    /// The certificate of a session that an audit watched or broke.
+    fn audited(&self, adjacency: &Adjacency) -> Option<Certificate> {
+        let reason = "the run belongs to an audit: it was recorded, or its noise was cut on purpose";
+        let nothing = || Certificate::without_promise(adjacency.clone(), Vec::new(), reason);
+        (!self.calibration.probe.is_absent()).then(nothing)
+    }
+}
+
+fn not_planned(what: &str) -> Error {
+    Error::Conflict(format!("the release of the {what} was not planned, so nothing pays for it"))
+}
+
+/// The bin at this place of a group: the groups are the occupied bins, ascending, and then all empty ones.
+fn nth_bin(occupied: &[u64], group: usize, place: u64) -> u64 {
+    match occupied.get(group) {
+        Some(&bin) => bin,
+        // The empty bin of this rank: step over the occupied ones below it.
+        None => occupied.iter().fold(place, |bin, &taken| if taken <= bin { bin + 1 } else { bin }),
     }
 }
 
@@ -490,6 +596,12 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_bin_of_every_rank_can_be_found() {
+        assert_eq!([0, 1].map(|group| nth_bin(&[2, 5], group, 0)), [2, 5]);
+        assert_eq!([0, 1, 2, 3].map(|place| nth_bin(&[2, 5], 2, place)), [0, 1, 3, 4]);
+    }
+
+    #[test]
     fn fixed_events_are_spent_once_and_share_the_budget() {
         let fixed = Event::new("minimum", Noise::Approximate { epsilon: 1.0, delta: 4e-6 }, 1).unwrap();
         let plan = vec![Planned::gaussian("mean", 1.0, 1)];
@@ -498,9 +610,10 @@ mod tests {
         assert!(beside.noise_per_sensitivity("mean", 0) > 1.2 * alone.noise_per_sensitivity("mean", 0));
         let mut rng = RandomSource::from_os().unwrap();
         let mut purse = beside.open(&mut rng);
-        assert!(purse.fixed("mean").is_err());
-        assert!(purse.fixed("minimum").unwrap().is_some());
-        assert!(purse.fixed("minimum").is_err());
+        let mut minimum = |what: &str| purse.fixed(what, |_, share| Ok(vec![share]), |_| (vec![0.0], 1.0));
+        assert!(minimum("mean").is_err());
+        assert_eq!(minimum("minimum").unwrap(), Some(vec![1.0]));
+        assert!(minimum("minimum").is_err());
         purse.vector("mean", &mut vec![0.0; 3], 1.0).unwrap();
         let certificate = purse.close(Adjacency::ReplaceRow);
         assert!(certificate.verify().is_ok() && certificate.guarantee().unwrap().epsilon <= 2.0);

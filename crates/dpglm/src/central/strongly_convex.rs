@@ -66,7 +66,7 @@ impl Problem<'_> {
     }
 
     /// The gradient, and a bound on its error in l2 norm.
-    fn gradient(&self, b: &[f64]) -> (Vec<f64>, f64) {
+    pub(crate) fn gradient(&self, b: &[f64]) -> (Vec<f64>, f64) {
         let rows = self.design.rows();
         let scores: Vec<f64> =
             self.predictors(b).iter().enumerate().map(|(row, &u)| (self.score)(row, u)).collect();

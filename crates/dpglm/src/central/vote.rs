@@ -49,7 +49,7 @@ pub(super) fn choose(
         return Ok(Map::Sign);
     }
     // Step 1
-    let rows = drawn((0..data.design().rows()).filter(|&row| asked(row)), purse);
+    let rows = drawn((0..data.design().rows()).filter(|&row| asked(row)), purse)?;
     let counts = smallest(&count_reaching(data.design(), &rows, POWERS)[first..]);
     // Steps 2 and 3
     let place = purse.top(LEVEL, &scores(&counts, rows.len()), 1, 1.0)?;
@@ -57,13 +57,14 @@ pub(super) fn choose(
 }
 
 /// As many of these rows as are looked at. Their number is public.
-fn drawn(rows: impl Iterator<Item = usize> + Clone, purse: &mut Purse<'_>) -> Vec<usize> {
+fn drawn(rows: impl Iterator<Item = usize> + Clone, purse: &mut Purse<'_>) -> Result<Vec<usize>> {
     let total = rows.clone().count();
     if total <= MOST_ROWS {
-        return rows.collect();
+        return Ok(rows.collect());
     }
-    let mut places = purse.sample(total, MOST_ROWS).into_iter().peekable();
-    rows.enumerate().filter(|(place, _)| places.next_if_eq(place).is_some()).map(|(_, row)| row).collect()
+    let mut places = purse.sample(total, MOST_ROWS)?.into_iter().peekable();
+    let chosen = rows.enumerate().filter(|(place, _)| places.next_if_eq(place).is_some());
+    Ok(chosen.map(|(_, row)| row).collect())
 }
 
 /// For each level the smallest count of any column.
@@ -131,7 +132,7 @@ mod tests {
         let moved = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         let rng = &mut RandomSource::insecure_seeded(0x6f72_6465_7230);
         for _ in 0..20 {
-            let rows = drawn(0..N, &mut calibration.open(rng));
+            let rows = drawn(0..N, &mut calibration.open(rng)).unwrap();
             assert!(rows.len() == MOST_ROWS && rows.windows(2).all(|pair| pair[0] < pair[1]));
             // The coupled draw is as likely, and moves no score by more than 1.
             let coupled: Vec<usize> = rows.iter().map(|&k| partner(k)).collect();
@@ -151,7 +152,7 @@ mod tests {
         let even = |from: usize, purse: &mut Purse<'_>| {
             let mut counts = [[0_i32; 6]; 6];
             for _ in 0..30_000 {
-                let [a, b] = purse.sample(from, 2)[..] else { panic!("two places") };
+                let [a, b] = purse.sample(from, 2).unwrap()[..] else { panic!("two places") };
                 counts[a][b] += 1;
             }
             (0..6).flat_map(|a| (a + 1..6).map(move |b| (a, b))).all(|(a, b)| {

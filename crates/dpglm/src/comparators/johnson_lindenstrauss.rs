@@ -41,7 +41,7 @@ use crate::central::screening::require_entry;
 use crate::data::boxed::Boxed;
 use crate::data::{Dataset, Design};
 use crate::error::{Error, Result};
-use crate::kernels::{fused_pass_multi, summation_error};
+use crate::kernels::{weighted_gram, {fused_pass_multi, summation_error}};
 use crate::noise::{GaussianNoise, Grid, RandomSource};
 use crate::privacy::{Adjacency, Event, Noise};
 use nalgebra::{DMatrix, DVector};
@@ -171,8 +171,13 @@ impl Prepared<JohnsonLindenstrauss> {
 
         // Step 4
         let rows = model.rows.unwrap_or(1) as usize;
-        let projected = match purse.fixed(PROJECTION)? {
-            Some((rng, share)) => project(&joint, rows, ridge.sqrt() * share, length, rng)?,
+        let draw =
+            |rng: &mut RandomSource, share: f64| project(&joint, rows, ridge.sqrt() * share, length, rng);
+        // A projection shows the second moments: one row of length B moves them by sqrt(2) B^2 in Frobenius norm.
+        let hidden =
+            |_: &[f64]| (weighted_gram(&joint, |_| 1.0), 2f64.sqrt() * length * length + 2.0 * error);
+        let projected = match purse.fixed(PROJECTION, draw, hidden)? {
+            Some(projected) => projected,
             None => (0..self.units).flat_map(|row| joint.row(row)).collect(),
         };
         let coefficients = least_squares(&projected, d).into_iter().map(|b| b / factor).collect();

@@ -124,25 +124,16 @@ impl TwoStage {
         let length = self.entry * (s as f64).sqrt() * (1.0 + 1e-12);
         let (largest, steepest) = (cap * length, if real { 1.0 } else { 0.25 });
         let ridge = self.perturbation.map_or(1e-6, |p| p.ridge) * steepest * length * length;
-        let mut tilt = vec![0.0; s];
-        let (mut rounding, mut tilt_size) = (0.0, 0.0);
-        if let (Some(p), Some((rng, share))) = (self.perturbation, purse.fixed(MINIMUM)?) {
-            let grid = Grid::for_l2(largest * 2f64.powi(-16), s)?;
-            rounding = grid.spacing() * (s as f64).sqrt();
-            let sigma = 2.0 * largest / p.mu * (1.0 + 1e-12);
-            // Longer with probability below e^-200. The tolerance must not depend on the noise itself.
-            tilt_size = sigma * ((s as f64).sqrt() + 20.0);
-            GaussianNoise::new(grid, sigma * share)?.add_to(&mut tilt, rng);
-        }
         let score = |row: usize, u: f64| smooth_score(real, cap, family.mean(u) - response[row]);
         let slope = |row: usize, u: f64| {
             if real { smooth_slope(cap, u - response[row]) } else { family.mean_slope(u) }
         };
-        let problem = Problem {
+        let zeros = vec![0.0; s];
+        let level = Problem {
             design,
             scale: 1.0,
             ridge,
-            tilt: &tilt,
+            tilt: &zeros,
             score: &score,
             slope: &slope,
             cap,
@@ -152,8 +143,24 @@ impl TwoStage {
         };
         // A millionth of the noise's own effect where rounding allows it, in units of a row's gradient.
         let condition = 1.0 + design.rows() as f64 * steepest * length * length / ridge;
-        let tolerance = (1e-6 * largest / condition).max(problem.floor(tilt_size));
-        let mut theta = problem.solve(tolerance)?;
+        let tolerance = |tilt_size: f64| (1e-6 * largest / condition).max(level.floor(tilt_size));
+        let Some(p) = self.perturbation else { return level.solve(tolerance(0.0)) };
+        let grid = Grid::for_l2(largest * 2f64.powi(-16), s)?;
+        let rounding = grid.spacing() * (s as f64).sqrt();
+        let sigma = 2.0 * largest / p.mu * (1.0 + 1e-12);
+        // Longer with probability below e^-200. The tolerance must not depend on the noise itself.
+        let tolerance = tolerance(sigma * ((s as f64).sqrt() + 20.0));
+        let draw = |rng: &mut RandomSource, share: f64| {
+            let mut tilt = vec![0.0; s];
+            GaussianNoise::new(grid, sigma * share)?.add_to(&mut tilt, rng);
+            Problem { tilt: &tilt, ..level }.solve(tolerance)
+        };
+        // Given the minimum, the noise is what the rows' gradient lacks: one row moves that by twice its largest gradient.
+        let hidden = |theta: &[f64]| {
+            let (gradient, error) = level.gradient(theta);
+            (gradient, 2.0 * (largest * (1.0 + 1e-12) + error))
+        };
+        let Some(mut theta) = purse.fixed(MINIMUM, draw, hidden)? else { return level.solve(tolerance) };
         let sensitivity = 2.0 * (tolerance + rounding) / ridge * (1.0 + 1e-12);
         purse.vector(DISTANCE, &mut theta, sensitivity)?;
         Ok(theta)

@@ -40,6 +40,7 @@ mod whitening;
 use crate::central::Privacy;
 use crate::central::glm::adjacency;
 use crate::central::prepared::require_shape;
+use crate::central::purse::replay::Probe;
 use crate::central::purse::{Calibration, Purse};
 use crate::data::range::{require_interval, require_magnitude, require_penalty};
 use crate::data::{Dataset, Shape};
@@ -191,9 +192,9 @@ impl PreparedRegression {
         self.plan.reads()
     }
 
-    /// The same with its noise multiplied by `share` under an unchanged claim: a broken twin for audits.
-    pub(crate) fn with_noise_share(&self, share: f64) -> Self {
-        Self { calibration: self.calibration.clone().with_noise_share(share), ..self.clone() }
+    /// The same, watched or broken under an unchanged claim: for audits.
+    pub(crate) fn probed(&self, probe: Probe) -> Self {
+        Self { calibration: self.calibration.clone().probed(probe), ..self.clone() }
     }
 
     /// Fits the regression.

@@ -136,6 +136,11 @@ impl Candidates {
         }
     }
 
+    /// The place of a candidate's value among all of them.
+    pub(crate) fn place(&self, value: f64) -> u64 {
+        self.partition(|c| c < value)
+    }
+
     /// How many candidates satisfy `before`, which holds for a first part of them and not for the rest.
     fn partition(&self, before: impl Fn(f64) -> bool) -> u64 {
         let (mut low, mut high) = (0, self.count);
@@ -186,22 +191,30 @@ impl PrivateQuantile {
 
     /// A candidate whose rank is near the wanted one.
     pub fn release(&mut self, values: &[f64], rng: &mut RandomSource) -> Result<Release<f64>> {
+        let Groups { starts, sizes, scores } = Self::groups(self.candidates, self.quantile, values);
+        let Release { value: group, events } = self.choice.choose_group(&scores, &sizes, rng)?;
+        let index = starts[group] + rng.below(sizes[group]);
+        Ok(Release { value: self.candidates.value(index), events })
+    }
+
+    /// The candidates in groups of equal score: what a release draws from.
+    pub(crate) fn groups(candidates: Candidates, quantile: f64, values: &[f64]) -> Groups {
         // Step 2: the candidate each row counts as.
-        let Candidates { count, .. } = self.candidates;
+        let count = candidates.count();
         let last = count - 1;
         // Each candidate is computed once where there are fewer of them than rows.
         let listed: Vec<f64> = match count <= values.len() as u64 {
-            true => (0..count).map(|index| self.candidates.value(index)).collect(),
+            true => (0..count).map(|index| candidates.value(index)).collect(),
             false => Vec::new(),
         };
         let place = |x: f64| match listed.is_empty() {
-            true => self.candidates.partition(|c| c < x),
+            true => candidates.partition(|c| c < x),
             false => listed.partition_point(|&c| c < x) as u64,
         };
         let mut places: Vec<u64> =
             values.iter().map(|&x| if x.is_nan() { 0 } else { place(x).min(last) }).collect();
         places.sort_unstable();
-        let rank = rank(self.quantile, values.len());
+        let rank = rank(quantile, values.len());
 
         // Step 3: sweep the candidates from left to right, one group between two breaks.
         let (mut starts, mut sizes, mut scores) = (Vec::new(), Vec::new(), Vec::new());
@@ -219,9 +232,29 @@ impl PrivateQuantile {
             scores.push(-(0.max(below as i64 - rank).max(rank - at_most as i64)) as f64);
             (below, start) = (at_most, end);
         }
-        let Release { value: group, events } = self.choice.choose_group(&scores, &sizes, rng)?;
-        let index = starts[group] + rng.below(sizes[group]);
-        Ok(Release { value: self.candidates.value(index), events })
+        Groups { starts, sizes, scores }
+    }
+}
+
+/// Neighbouring candidates of one score, group after group.
+pub(crate) struct Groups {
+    starts: Vec<u64>,
+    sizes: Vec<u64>,
+    scores: Vec<f64>,
+}
+
+impl Groups {
+    /// The candidates in groups in which neither of two lists of scores changes: first candidate, size, and both scores.
+    pub(crate) fn beside<'g>(&'g self, other: &'g Self) -> impl Iterator<Item = (u64, u64, f64, f64)> + 'g {
+        let (mut i, mut j, mut start) = (0, 0, 0);
+        std::iter::from_fn(move || {
+            let end = |of: &Self, k: usize| Some(of.starts.get(k)? + of.sizes.get(k)?);
+            let (a, b) = (end(self, i)?, end(other, j)?);
+            let next = a.min(b);
+            let group = (start, next - start, self.scores[i], other.scores[j]);
+            (i, j, start) = (i + usize::from(a == next), j + usize::from(b == next), next);
+            Some(group)
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 //! The neighbours are one user's record with two labels as far apart as the mechanism lets them be, or farther. A server's estimate is
 //! audited on studies of three users, each with a column of their own: there one report decides one coefficient.
 
-use super::{AuditCase, Run, Subject};
+use super::{AuditCase, RUNS, Run, Subject};
 use crate::data::Design;
 use crate::error::Result;
 use crate::families::Family;
@@ -17,6 +17,9 @@ use std::rc::Rc;
 
 /// Releases something about one real label and gives statistics of it.
 type Device = Rc<dyn Fn(f64, &mut RandomSource) -> Result<Vec<f64>>>;
+
+/// A server's estimates cost more than reports.
+const FITS: u64 = 10_000;
 
 /// Far outside every declared interval, at its ends, and not a number.
 const LABELS: [[f64; 2]; 3] = [[-1e9, 1e9], [-1.0, 1.0], [f64::NAN, 1.0]];
@@ -33,17 +36,14 @@ fn pairs(device: &Device) -> Vec<Run> {
 
 fn case(
     name: &'static str,
+    runs: u64,
     claim: &[Event],
     honest: Device,
     weakened: Vec<(&'static str, Device)>,
-) -> AuditCase {
-    AuditCase {
-        weakened: weakened
-            .into_iter()
-            .map(|(name, device)| Subject { name, claim: claim.to_vec(), pairs: pairs(&device) })
-            .collect(),
-        honest: Subject { name, claim: claim.to_vec(), pairs: pairs(&honest) },
-    }
+) -> Result<AuditCase> {
+    let subject = |(name, device): (&'static str, Device)| Subject::of(name, claim, runs, pairs(&device));
+    let weakened = weakened.into_iter().map(subject).collect::<Result<_>>()?;
+    Ok(AuditCase::of(subject((name, honest))?, weakened))
 }
 
 /// Three levels, and a label off the list.
@@ -63,17 +63,18 @@ pub(super) fn randomized_response() -> Result<AuditCase> {
             .collect()
     };
     let claim = honest.events()?;
-    Ok(AuditCase {
-        weakened: vec![
-            Subject {
-                name: "other levels too rare",
-                claim: claim.clone(),
-                pairs: pairs(RandomizedResponse::new(3, 1.5)?, false),
-            },
-            Subject { name: "labels not checked", claim: claim.clone(), pairs: pairs(honest.clone(), true) },
+    Ok(AuditCase::of(
+        Subject::of("randomized-response", &claim, RUNS, pairs(honest.clone(), false))?,
+        vec![
+            Subject::of(
+                "other levels too rare",
+                &claim,
+                RUNS,
+                pairs(RandomizedResponse::new(3, 1.5)?, false),
+            )?,
+            Subject::of("labels not checked", &claim, RUNS, pairs(honest, true))?,
         ],
-        honest: Subject { name: "randomized-response", claim, pairs: pairs(honest, false) },
-    })
+    ))
 }
 
 pub(super) fn threshold_bit() -> Result<AuditCase> {
@@ -104,11 +105,19 @@ pub(super) fn threshold_bit() -> Result<AuditCase> {
         })
     };
     let twins = vec![("flips too rare", device(1.5)?), ("threshold drawn near the label", near)];
-    Ok(case("threshold-bit", &claim, device(1.0)?, twins))
+    case("threshold-bit", RUNS, &claim, device(1.0)?, twins)
 }
 
 fn noise_device(noise: LabelNoise) -> Device {
     Rc::new(move |label, rng| Ok(vec![noise.randomize(label, rng)?]))
+}
+
+/// Labels clamped as declared, with the noise of an interval that may be shorter.
+fn with_noise_of(noise: LabelNoise) -> Device {
+    Rc::new(move |label: f64, rng: &mut RandomSource| {
+        let label = if label.is_nan() { 0.0 } else { label.clamp(-1.0, 1.0) };
+        Ok(vec![label + noise.randomize(0.0, rng)?])
+    })
 }
 
 pub(super) fn label_laplace() -> Result<AuditCase> {
@@ -117,33 +126,26 @@ pub(super) fn label_laplace() -> Result<AuditCase> {
     let unclipped = LabelNoise::laplace((-100.0, 100.0), 100.0)?;
     let twins = vec![
         ("noise halved", noise_device(LabelNoise::laplace((-1.0, 1.0), 2.0)?)),
+        ("sensitivity too small by 2", with_noise_of(LabelNoise::laplace((-0.5, 0.5), 1.0)?)),
         ("clipping removed", noise_device(unclipped)),
     ];
-    Ok(case("label-laplace", &honest.events(), noise_device(honest), twins))
+    case("label-laplace", RUNS, &honest.events(), noise_device(honest), twins)
 }
 
 pub(super) fn label_gaussian() -> Result<AuditCase> {
     let budget = Budget::new(1.0, 1e-3)?;
     let honest = LabelNoise::gaussian((-1.0, 1.0), budget)?;
+    // Gaussian noise is proportional to the length of the interval: half of the noise, and half of the sensitivity, are
+    // those of half the interval.
     let twins = vec![
-        ("noise halved", noise_device(LabelNoise::gaussian((-0.5, 0.5), budget)?)),
+        ("noise halved", with_noise_of(LabelNoise::gaussian((-0.5, 0.5), budget)?)),
+        ("sensitivity too small by 2", with_noise_of(LabelNoise::gaussian((0.0, 1.0), budget)?)),
         (
             "noise of the paper for errors of a tenth",
-            noise_device(LabelNoise::gaussian((-0.1, 0.1), budget)?),
+            with_noise_of(LabelNoise::gaussian((-0.1, 0.1), budget)?),
         ),
     ];
-    // A shorter interval clips as well; labels that are moved and not clipped show the whole lack of noise.
-    let twins = twins
-        .into_iter()
-        .map(|(name, device): (_, Device)| {
-            let moved: Device = Rc::new(move |label: f64, rng: &mut RandomSource| {
-                let label = if label.is_nan() { 0.0 } else { label.clamp(-1.0, 1.0) };
-                Ok(device(0.0, rng)?.into_iter().map(|noise| label + noise).collect())
-            });
-            (name, moved)
-        })
-        .collect();
-    Ok(case("label-gaussian", &honest.events(), noise_device(honest), twins))
+    case("label-gaussian", RUNS, &honest.events(), noise_device(honest), twins)
 }
 
 /// Two records at the angle where the sensitivity is attained; and two huge ones.
@@ -185,26 +187,14 @@ pub(super) fn joint_statistics() -> Result<AuditCase> {
     let honest = build(1.0, (-1.0, 1.0), SIGMA)?;
     let claim = honest.events();
     let misjudged = build(1.0, (-0.25, 0.25), SIGMA)?.events();
-    Ok(AuditCase {
-        weakened: vec![
-            Subject {
-                name: "noise halved",
-                claim: claim.clone(),
-                pairs: pairs(build(1.0, (-1.0, 1.0), SIGMA / 2.0)?),
-            },
-            Subject {
-                name: "clipping removed",
-                claim: claim.clone(),
-                pairs: pairs(build(1e3, (-1e3, 1e3), SIGMA)?),
-            },
-            Subject {
-                name: "sensitivity for a quarter of the labels",
-                claim: misjudged,
-                pairs: pairs(honest.clone()),
-            },
+    Ok(AuditCase::of(
+        Subject::of("joint-statistics", &claim, RUNS, pairs(honest.clone()))?,
+        vec![
+            Subject::of("noise halved", &claim, RUNS, pairs(build(1.0, (-1.0, 1.0), SIGMA / 2.0)?))?,
+            Subject::of("clipping removed", &claim, RUNS, pairs(build(1e3, (-1e3, 1e3), SIGMA)?))?,
+            Subject::of("sensitivity for a quarter of the labels", &misjudged, RUNS, pairs(honest))?,
         ],
-        honest: Subject { name: "joint-statistics", claim, pairs: pairs(honest) },
-    })
+    ))
 }
 
 /// Three users with a column each; the first one's label is the one that changes.
@@ -218,12 +208,14 @@ fn from_noisy_labels(
     fit: fn(&Design, f64, &[f64]) -> Result<Vec<f64>>,
 ) -> Result<AuditCase> {
     let design = Rc::new(study()?);
-    let device = |noise: LabelNoise| -> Device {
-        let design = design.clone();
+    // Each label as a device would report it, or clamped as declared with the noise of a shorter interval.
+    let device = |noise: LabelNoise, apart: bool| -> Device {
+        let (design, deviation) = (design.clone(), noise.deviation());
+        let report = if apart { with_noise_of(noise) } else { noise_device(noise) };
         Rc::new(move |label, rng| {
-            let labels = [label, 0.5, -0.5].map(|y| noise.randomize(y, rng));
-            let labels: Vec<f64> = labels.into_iter().collect::<Result<_>>()?;
-            fit(&design, noise.deviation(), &labels)
+            let labels = [label, 0.5, -0.5].map(|y| report(y, rng));
+            let labels: Vec<Vec<f64>> = labels.into_iter().collect::<Result<_>>()?;
+            fit(&design, deviation, &labels.concat())
         })
     };
     let honest = LabelNoise::laplace((-1.0, 1.0), 2.0)?;
@@ -231,10 +223,11 @@ fn from_noisy_labels(
         unreachable!("Laplace noise")
     };
     let twins = vec![
-        ("noise cut to a quarter", device(LabelNoise::laplace((-1.0, 1.0), 8.0)?)),
-        ("clipping removed", device(LabelNoise::laplace((-100.0, 100.0), 200.0 / scale)?)),
+        ("noise halved", device(LabelNoise::laplace((-1.0, 1.0), 4.0)?, false)),
+        ("sensitivity too small by 2", device(LabelNoise::laplace((-0.5, 0.5), 2.0)?, true)),
+        ("clipping removed", device(LabelNoise::laplace((-100.0, 100.0), 200.0 / scale)?, false)),
     ];
-    Ok(case(name, &honest.events(), device(honest), twins))
+    case(name, FITS, &honest.events(), device(honest, false), twins)
 }
 
 pub(super) fn label_iht() -> Result<AuditCase> {
@@ -264,6 +257,6 @@ pub(super) fn threshold_iht() -> Result<AuditCase> {
         }))
     };
     let claim = ThresholdBit::new((-1.0, 1.0), 2.0)?.events()?;
-    let twins = vec![("flips too rare", device(6.0, false)?), ("one bit not flipped", device(2.0, true)?)];
-    Ok(case("threshold-iht", &claim, device(2.0, false)?, twins))
+    let twins = vec![("epsilon doubled", device(4.0, false)?), ("one bit not flipped", device(2.0, true)?)];
+    case("threshold-iht", FITS, &claim, device(2.0, false)?, twins)
 }

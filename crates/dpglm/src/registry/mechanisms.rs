@@ -1,6 +1,6 @@
 //! Audits of the mechanisms.
 
-use super::{AuditCase, Run, Subject};
+use super::{AuditCase, RUNS, Run, Subject};
 use crate::error::Result;
 use crate::mechanisms::{
     Candidates, ClippedSum, ExponentialMechanism, GaussianVector, GumbelTop, LaplacePeeling, LaplaceVector,
@@ -21,7 +21,7 @@ fn vector_case(
     (honest, claim): (VectorRelease, Vec<Event>),
     halved: VectorRelease,
     (misjudged, small_claim): (VectorRelease, Vec<Event>),
-) -> AuditCase {
+) -> Result<AuditCase> {
     const D: usize = 3;
     let pairs = |release: VectorRelease| -> Vec<Run> {
         let mut shifts: Vec<[f64; D]> =
@@ -47,14 +47,14 @@ fn vector_case(
             Ok(output)
         })
     };
-    AuditCase {
-        weakened: vec![
-            Subject { name: "noise halved", claim: claim.clone(), pairs: pairs(halved) },
-            Subject { name: "last coordinate without noise", claim: claim.clone(), pairs: pairs(bare) },
-            Subject { name: "sensitivity too small by 2", claim: small_claim, pairs: pairs(misjudged) },
+    Ok(AuditCase::of(
+        Subject::of(name, &claim, RUNS, pairs(honest))?,
+        vec![
+            Subject::of("noise halved", &claim, RUNS, pairs(halved))?,
+            Subject::of("last coordinate without noise", &claim, RUNS, pairs(bare))?,
+            Subject::of("sensitivity too small by 2", &small_claim, RUNS, pairs(misjudged))?,
         ],
-        honest: Subject { name, claim, pairs: pairs(honest) },
-    }
+    ))
 }
 
 pub(super) fn gaussian() -> Result<AuditCase> {
@@ -63,7 +63,7 @@ pub(super) fn gaussian() -> Result<AuditCase> {
         let events = mechanism.events();
         Ok((Rc::new(move |x, rng| Ok(mechanism.release(x, rng)?.value)), events))
     };
-    Ok(vector_case("gaussian", 1.0 / 3f64.sqrt(), build(1.0, 1.0)?, build(1.0, 0.5)?.0, build(0.5, 1.0)?))
+    vector_case("gaussian", 1.0 / 3f64.sqrt(), build(1.0, 1.0)?, build(1.0, 0.5)?.0, build(0.5, 1.0)?)
 }
 
 pub(super) fn laplace() -> Result<AuditCase> {
@@ -72,7 +72,7 @@ pub(super) fn laplace() -> Result<AuditCase> {
         let events = mechanism.events();
         Ok((Rc::new(move |x, rng| Ok(mechanism.release(x, rng)?.value)), events))
     };
-    Ok(vector_case("laplace", 1.0 / 3.0, build(1.0, 1.0)?, build(1.0, 0.5)?.0, build(0.5, 1.0)?))
+    vector_case("laplace", 1.0 / 3.0, build(1.0, 1.0)?, build(1.0, 0.5)?.0, build(0.5, 1.0)?)
 }
 
 /// A table of two columns in which one huge row turns into its opposite, along each column.
@@ -103,23 +103,15 @@ pub(super) fn clipped_sum() -> Result<AuditCase> {
             })
             .collect()
     };
-    Ok(AuditCase {
-        weakened: vec![
-            Subject { name: "noise halved", claim: claim.clone(), pairs: pairs(halved, false) },
-            Subject {
-                name: "last coordinate without noise",
-                claim: claim.clone(),
-                pairs: pairs(honest.clone(), true),
-            },
-            Subject { name: "clipping removed", claim: claim.clone(), pairs: pairs(unclipped, false) },
-            Subject {
-                name: "sensitivity too small by 2",
-                claim: misjudged,
-                pairs: pairs(honest.clone(), false),
-            },
+    Ok(AuditCase::of(
+        Subject::of("clipped-sum", &claim, RUNS, pairs(honest.clone(), false))?,
+        vec![
+            Subject::of("noise halved", &claim, RUNS, pairs(halved, false))?,
+            Subject::of("last coordinate without noise", &claim, RUNS, pairs(honest.clone(), true))?,
+            Subject::of("clipping removed", &claim, RUNS, pairs(unclipped, false))?,
+            Subject::of("sensitivity too small by 2", &misjudged, RUNS, pairs(honest.clone(), false))?,
         ],
-        honest: Subject { name: "clipped-sum", claim, pairs: pairs(honest, false) },
-    })
+    ))
 }
 
 /// Three candidates whose scores all move by the full sensitivity, some up and some down.
@@ -134,13 +126,13 @@ pub(super) fn exponential() -> Result<AuditCase> {
     };
     let claim = ExponentialMechanism::new(1.0, 2.0)?.events();
     let misjudged = ExponentialMechanism::new(0.5, 2.0)?.events();
-    Ok(AuditCase {
-        weakened: vec![
-            Subject { name: "noise halved", claim: claim.clone(), pairs: pairs(1.0)? },
-            Subject { name: "sensitivity too small by 2", claim: misjudged, pairs: pairs(2.0)? },
+    Ok(AuditCase::of(
+        Subject::of("exponential", &claim, RUNS, pairs(2.0)?)?,
+        vec![
+            Subject::of("noise halved", &claim, RUNS, pairs(1.0)?)?,
+            Subject::of("sensitivity too small by 2", &misjudged, RUNS, pairs(2.0)?)?,
         ],
-        honest: Subject { name: "exponential", claim, pairs: pairs(2.0)? },
-    })
+    ))
 }
 
 pub(super) fn bounded_quantile() -> Result<AuditCase> {
@@ -164,13 +156,13 @@ fn quantile(name: &'static str, candidates: Candidates) -> Result<AuditCase> {
     };
     let claim = build(1.0)?.events();
     let misjudged = build(2.0)?.events();
-    Ok(AuditCase {
-        weakened: vec![
-            Subject { name: "noise halved", claim: claim.clone(), pairs: pairs(0.5)? },
-            Subject { name: "sensitivity too small by 2", claim: misjudged, pairs: pairs(1.0)? },
+    Ok(AuditCase::of(
+        Subject::of(name, &claim, RUNS, pairs(1.0)?)?,
+        vec![
+            Subject::of("noise halved", &claim, RUNS, pairs(0.5)?)?,
+            Subject::of("sensitivity too small by 2", &misjudged, RUNS, pairs(1.0)?)?,
         ],
-        honest: Subject { name, claim, pairs: pairs(1.0)? },
-    })
+    ))
 }
 
 /// Releases the larger of two coordinates.
@@ -201,18 +193,14 @@ fn sparse_case(name: &'static str, gap: f64, build: SparseBuild) -> Result<Audit
             .collect()
     };
     let claim = build(1.0, 1.0)?.1;
-    Ok(AuditCase {
-        weakened: vec![
-            Subject { name: "noise halved", claim: claim.clone(), pairs: pairs(0.5, false)? },
-            Subject { name: "last coordinate without noise", claim: claim.clone(), pairs: pairs(1.0, true)? },
-            Subject {
-                name: "sensitivity too small by 2",
-                claim: build(0.5, 1.0)?.1,
-                pairs: pairs(1.0, false)?,
-            },
+    Ok(AuditCase::of(
+        Subject::of(name, &claim, RUNS, pairs(1.0, false)?)?,
+        vec![
+            Subject::of("noise halved", &claim, RUNS, pairs(0.5, false)?)?,
+            Subject::of("last coordinate without noise", &claim, RUNS, pairs(1.0, true)?)?,
+            Subject::of("sensitivity too small by 2", &build(0.5, 1.0)?.1, RUNS, pairs(1.0, false)?)?,
         ],
-        honest: Subject { name, claim, pairs: pairs(1.0, false)? },
-    })
+    ))
 }
 
 pub(super) fn peeling() -> Result<AuditCase> {

@@ -4,7 +4,7 @@
 //! estimate that the server computes from the user's report: for a fixed seed a report has two probabilities, and on which
 //! side of the record its direction lies tells most about which.
 
-use super::{AuditCase, Run, Subject};
+use super::{AuditCase, RUNS, Run, Subject};
 use crate::error::Result;
 use crate::families::Family;
 use crate::local::{Choices, Kind, LocalGaussian, LocalIht, OneShotGlm, Randomizer};
@@ -57,21 +57,13 @@ fn randomizer(name: &'static str, kind: Kind) -> Result<AuditCase> {
     };
     let opposite = [[1.0, 0.0], [-1.0, 0.0]];
     let all = [opposite, [[0.0, 1e9], [0.0, -1e9]], [[f64::NAN, 1.0], [0.6, 0.8]]];
-    Ok(AuditCase {
-        weakened: vec![
-            Subject {
-                name: "epsilon doubled",
-                claim: claim.clone(),
-                pairs: pairs(&answer(build(2.0 * EPSILON)?), &[opposite]),
-            },
-            Subject {
-                name: "always a likely report",
-                claim: claim.clone(),
-                pairs: pairs(&always, &[opposite]),
-            },
+    Ok(AuditCase::of(
+        Subject::of(name, &claim, RUNS, pairs(&answer(honest), &all))?,
+        vec![
+            Subject::of("epsilon doubled", &claim, RUNS, pairs(&answer(build(2.0 * EPSILON)?), &[opposite]))?,
+            Subject::of("always a likely report", &claim, RUNS, pairs(&always, &[opposite]))?,
         ],
-        honest: Subject { name, claim, pairs: pairs(&answer(honest), &all) },
-    })
+    ))
 }
 
 pub(super) fn duchi() -> Result<AuditCase> {
@@ -96,25 +88,18 @@ pub(super) fn local_gaussian() -> Result<AuditCase> {
     };
     let opposite = |size: f64| [[size, 0.0], [-size, 0.0]];
     let answer: Answer = Rc::new(move |vector, rng| Ok(honest.randomize(vector, rng)?.value));
-    Ok(AuditCase {
-        weakened: vec![
-            Subject {
-                name: "noise halved",
-                claim: claim.clone(),
-                pairs: pairs(&bare(0.5)?, &[opposite(1.0)]),
-            },
-            Subject {
-                name: "clipping removed",
-                claim: claim.clone(),
-                pairs: pairs(&bare(1.0)?, &[opposite(50.0)]),
-            },
+    Ok(AuditCase::of(
+        Subject::of(
+            "local-gaussian",
+            &claim,
+            RUNS,
+            pairs(&answer, &[opposite(50.0), [[0.0, 1.0], [f64::NAN, -1.0]]]),
+        )?,
+        vec![
+            Subject::of("noise halved", &claim, RUNS, pairs(&bare(0.5)?, &[opposite(1.0)]))?,
+            Subject::of("clipping removed", &claim, RUNS, pairs(&bare(1.0)?, &[opposite(50.0)]))?,
         ],
-        honest: Subject {
-            name: "local-gaussian",
-            claim,
-            pairs: pairs(&answer, &[opposite(50.0), [[0.0, 1.0], [f64::NAN, -1.0]]]),
-        },
-    })
+    ))
 }
 
 /// A user of the first round whose label jumps from one end to the other; the server looks at that user's report alone.
@@ -164,11 +149,11 @@ fn protocol(
     claim: Vec<Event>,
     build: impl Fn(f64, u32) -> Result<Vec<Run>>,
 ) -> Result<AuditCase> {
-    Ok(AuditCase {
-        weakened: vec![
-            Subject { name: "epsilon doubled", claim: claim.clone(), pairs: build(2.0 * EPSILON, 1)? },
-            Subject { name: "ten answers of one user", claim: claim.clone(), pairs: build(EPSILON, 10)? },
+    Ok(AuditCase::of(
+        Subject::of(name, &claim, RUNS, build(EPSILON, 1)?)?,
+        vec![
+            Subject::of("epsilon doubled", &claim, RUNS, build(2.0 * EPSILON, 1)?)?,
+            Subject::of("ten answers of one user", &claim, RUNS, build(EPSILON, 10)?)?,
         ],
-        honest: Subject { name, claim, pairs: build(EPSILON, 1)? },
-    })
+    ))
 }

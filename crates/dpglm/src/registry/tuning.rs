@@ -1,119 +1,93 @@
-//! Audits of tuned fits: a row of the part that is fitted, a row of the part that chooses, a tuned mean, and the best of random
-//! trials.
+//! Audits of tuned fits: a row of the part that is fitted, a row of the part that chooses, and the best of random trials.
 
-use super::{AuditCase, Run, Subject};
-use crate::central::{Glm, Prepared, Privacy};
-use crate::data::{Dataset, Design};
+use super::method::{BOTH, Method, Variant};
+use super::releases::audit;
+use super::sparse::{clamped, glm};
+use super::tables::Frame;
+use super::{AuditCase, RUNS, Run, Slack, Subject};
 use crate::error::Result;
 use crate::families::Family;
 use crate::mechanisms::GaussianVector;
 use crate::noise::RandomSource;
-use crate::privacy::{Budget, Event, Noise};
-use crate::tuning::{RandomStopping, TunedSparseMean, TunedSparsity};
-use std::rc::Rc;
+use crate::privacy::{Event, Part};
+use crate::tuning::validation::validates;
+use crate::tuning::{RandomStopping, TunedRidge, TunedSparsity};
 
-const ROWS: usize = 40;
-/// A row of the first part, and one of the second.
-const FITTED: usize = 38;
-const CHOOSING: usize = 39;
+const NONE: &[Slack] = &[];
 
-/// One more than may be kept, so that columns are chosen.
-const COLUMNS: usize = 3;
+/// Which rows may be replaced, and which part of the claim they pay for.
+const PARTS: [fn(usize) -> bool; 2] = [|row| !validates(row), validates];
 
-/// A balanced table in which this row alone says something.
-fn table(row: usize, response: f64) -> Result<Dataset> {
-    let sign = |k: usize| if (k / COLUMNS) >> (k % COLUMNS) & 1 == 0 { 1.0 } else { -1.0 };
-    let mut x: Vec<f64> = (0..COLUMNS * ROWS).map(sign).collect();
-    x[COLUMNS * row..COLUMNS * (row + 1)].fill(1.0);
-    let mut y: Vec<f64> = (0..ROWS).map(|i| f64::from(u8::from(i & 8 == 0))).collect();
-    y[row] = response;
-    Dataset::new(Design::from_f64(ROWS, COLUMNS, x)?, y)
+/// The ways to call a tuned fit: rows alone, however they are stored, with an intercept, and with weights.
+fn ways(columns: usize, part: usize) -> Vec<(&'static str, Frame)> {
+    let mut ways = clamped(columns, (0.0, 1.0));
+    ways.push(("intercept", Frame::new(24, columns + 1, (0.0, 1.0)).with_intercept()));
+    ways.push(("real responses", Frame::new(24, columns, (-2.0, 3.0))));
+    ways.iter_mut().for_each(|(_, frame)| frame.replaced = PARTS[part]);
+    ways
 }
 
-fn tuned(name: &'static str, row: usize, part: usize) -> Result<AuditCase> {
-    // With intervals every chosen coefficient is kept, so that all of them can be looked at.
-    let model = TunedSparsity::new(Glm::new(Family::Logistic, (0.0, 1.0))?.intervals(0.95)?, 2)?;
-    let honest = Rc::new(model.prepare(COLUMNS, ROWS, Privacy::Budget(Budget::new(4.0, 1e-2)?))?);
-    let weak = Rc::new(honest.with_noise_share(0.05));
-    let own = honest.parts()?.swap_remove(part).events;
-    let claim: Vec<Event> = [honest.all_events()?, own].concat();
-    let pair = |fit: &Rc<Prepared<TunedSparsity>>, bare: bool| -> Result<Vec<Run>> {
-        let tables = [table(row, 0.0)?, table(row, 1.0)?];
-        let fit = fit.clone();
-        Ok(vec![Box::new(move |side, rng: &mut RandomSource| {
-            let data = &tables[usize::from(side)];
-            let found = fit.fit(data, rng)?;
-            let mut output = found.coefficients(COLUMNS);
-            output.push(output.iter().sum());
-            output.push(found.support.len() as f64);
-            if bare {
-                output.push(data.response().iter().sum());
-            }
-            Ok(output)
-        })])
-    };
-    Ok(AuditCase {
-        weakened: vec![
-            Subject { name: "noise cut to 0.05", claim: claim.clone(), pairs: pair(&weak, false)? },
-            Subject {
-                name: "sum of the responses without noise",
-                claim: claim.clone(),
-                pairs: pair(&honest, true)?,
-            },
-        ],
-        honest: Subject { name, claim, pairs: pair(&honest, false)? },
-    })
+fn family(name: &str) -> Family {
+    if name == "real responses" { Family::Gaussian } else { Family::Logistic }
 }
 
-/// A row of the first part pays for the path and the final fit.
+/// What a row of this part pays for.
+fn paid(all: Vec<Event>, mut parts: Vec<Part>, part: usize) -> Vec<Event> {
+    [all, parts.swap_remove(part).events].concat()
+}
+
+fn sparsity(name: &'static str, part: usize) -> Result<AuditCase> {
+    // One column more than may be kept, so that columns are chosen.
+    let variants = ways(3, part).into_iter().map(|(way, frame)| {
+        let inside = frame.clone();
+        Variant::new(way, frame, move |privacy| {
+            let columns = inside.columns;
+            let model = TunedSparsity::new(glm(family(way), &inside)?.intervals(0.95)?, 2)?;
+            let prepared = model.prepare(columns, inside.units, privacy)?;
+            let events = paid(prepared.all_events()?, prepared.parts()?, part);
+            let fit = move |m: &_, data: &_, rng: &mut _| {
+                let m: &crate::central::Prepared<TunedSparsity> = m;
+                Ok(m.fit(data, rng)?.coefficients(columns))
+            };
+            Ok(Method::of(prepared, fit)?.charged(events))
+        })
+        .slow(BOTH)
+    });
+    audit(name, variants.collect(), NONE)
+}
+
 pub(super) fn tuned_sparsity() -> Result<AuditCase> {
-    tuned("tuned-sparsity", FITTED, 0)
+    sparsity("tuned-sparsity", 0)
 }
 
-/// A row of the second part pays for the choice and the final fit.
 pub(super) fn tuned_sparsity_choice() -> Result<AuditCase> {
-    tuned("tuned-sparsity-choice", CHOOSING, 1)
+    sparsity("tuned-sparsity-choice", 1)
 }
 
-/// The last row jumps from one end of the range to the other: it moves both counts by 2, and the means.
-pub(super) fn tuned_sparse_mean() -> Result<AuditCase> {
-    const CLAIM: (f64, f64) = (1.0, 1e-2);
-    let model = TunedSparseMean::new(vec![(-4.0, 4.0); 2], 2)?;
-    let claim =
-        vec![Event::new("tuned sparse mean", Noise::Approximate { epsilon: CLAIM.0, delta: CLAIM.1 }, 1)?];
-    let pair = |epsilon: f64, bare: bool| -> Result<Vec<Run>> {
-        let table = |last: f64| -> Result<Design> {
-            let entry = |row: usize| if row < 16 { -1.0 } else { 1.0 };
-            let mut x: Vec<f64> = (0..ROWS).flat_map(|row| [entry(row), 1e-3 * entry(row)]).collect();
-            x[2 * ROWS - 2..].fill(last);
-            Design::from_f64(ROWS, 2, x)
-        };
-        let tables = [table(-4.0)?, table(4.0)?];
-        let prepared = model.prepare(ROWS, Privacy::Budget(Budget::new(epsilon, CLAIM.1)?))?;
-        Ok(vec![Box::new(move |side, rng: &mut RandomSource| {
-            let table = &tables[usize::from(side)];
-            let found = prepared.fit(table, rng)?;
-            let mut output = vec![0.0; 2];
-            found.support.iter().zip(&found.fit.means).for_each(|(&j, &m)| output[j] = m);
-            output.push(output.iter().sum());
-            output.push(found.support.len() as f64);
-            if bare {
-                output.push(table.row(ROWS - 1).sum());
-            }
-            Ok(output)
-        })])
-    };
-    Ok(AuditCase {
-        weakened: vec![
-            Subject {
-                name: "eighty times the budget",
-                claim: claim.clone(),
-                pairs: pair(80.0 * CLAIM.0, false)?,
-            },
-            Subject { name: "last row without noise", claim: claim.clone(), pairs: pair(CLAIM.0, true)? },
-        ],
-        honest: Subject { name: "tuned-sparse-mean", claim, pairs: pair(CLAIM.0, false)? },
-    })
+fn ridge(name: &'static str, part: usize) -> Result<AuditCase> {
+    let variants = ways(2, part).into_iter().map(|(way, frame)| {
+        let inside = frame.clone();
+        Variant::new(way, frame, move |privacy| {
+            let model = TunedRidge::new(glm(family(way), &inside)?, vec![0.0, 1.0])?;
+            let prepared = model.prepare(inside.columns, inside.units, privacy)?;
+            let events = paid(prepared.all_events()?, prepared.parts()?, part);
+            let fit = |m: &_, data: &_, rng: &mut _| {
+                let m: &crate::central::Prepared<TunedRidge> = m;
+                Ok(m.fit(data, rng)?.fit.coefficients)
+            };
+            Ok(Method::of(prepared, fit)?.charged(events))
+        })
+        .slow(BOTH)
+    });
+    audit(name, variants.collect(), NONE)
+}
+
+pub(super) fn tuned_ridge() -> Result<AuditCase> {
+    ridge("tuned-ridge", 0)
+}
+
+pub(super) fn tuned_ridge_choice() -> Result<AuditCase> {
+    ridge("tuned-ridge-choice", 1)
 }
 
 /// Each trial is a number with Gaussian noise, which is its own score.
@@ -135,11 +109,11 @@ pub(super) fn random_stopping() -> Result<AuditCase> {
             Ok(vec![best])
         })])
     };
-    Ok(AuditCase {
-        weakened: vec![
-            Subject { name: "noise cut to a tenth", claim: claim.clone(), pairs: pair(0.2, false)? },
-            Subject { name: "trials without noise", claim: claim.clone(), pairs: pair(2.0, true)? },
+    Ok(AuditCase::of(
+        Subject::of("random-stopping", &claim, RUNS, pair(2.0, false)?)?,
+        vec![
+            Subject::of("noise cut to a tenth", &claim, RUNS, pair(0.2, false)?)?,
+            Subject::of("trials without noise", &claim, RUNS, pair(2.0, true)?)?,
         ],
-        honest: Subject { name: "random-stopping", claim, pairs: pair(2.0, false)? },
-    })
+    ))
 }

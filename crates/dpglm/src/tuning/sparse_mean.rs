@@ -23,14 +23,15 @@
 
 use crate::accounting::{self, Guarantee, Method};
 use crate::central::prepared::{Prepared, require_shape};
+use crate::central::purse::replay::Probe;
+use crate::central::purse::{Calibration, Planned};
 use crate::central::{Privacy, SparseMean, SparseMeanFit};
 use crate::data::{Design, MeanTable};
 use crate::error::{Error, Result};
 use crate::kernels::{Map, column_scores};
-use crate::mechanisms::ExponentialMechanism;
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Budget, Certificate, Event};
-use std::sync::OnceLock;
+use crate::privacy::{Adjacency, Budget, Certificate, Event, Noise};
+use std::sync::{Arc, OnceLock};
 
 const NUMBER: &str = "number of columns";
 /// What one row can change in a count.
@@ -73,9 +74,16 @@ impl TunedSparseMean {
     pub fn prepare(&self, rows: usize, privacy: Privacy) -> Result<PreparedSparseMean> {
         require_shape(self.ranges.len(), rows)?;
         let (choice, rest) = Choice::divide(privacy)?;
-        let ready = (0..self.largest).map(|_| OnceLock::new()).collect();
-        let mut prepared =
-            PreparedSparseMean { model: self.clone(), rows, choice, rest, claimed: Vec::new(), ready };
+        let ready = Arc::new((0..self.largest).map(|_| OnceLock::new()).collect());
+        let mut prepared = PreparedSparseMean {
+            model: self.clone(),
+            rows,
+            choice,
+            rest,
+            claimed: Vec::new(),
+            ready,
+            probe: Probe::default(),
+        };
         prepared.claimed = prepared.worst_curve()?;
         Ok(prepared)
     }
@@ -100,7 +108,9 @@ pub struct PreparedSparseMean {
     /// The curve that step 3 keeps to, whatever the number of columns.
     claimed: Vec<(f64, f64)>,
     /// Calibrated when its number of columns is first chosen.
-    ready: Vec<OnceLock<Prepared<SparseMean>>>,
+    ready: Arc<Vec<OnceLock<Prepared<SparseMean>>>>,
+    /// Absent, but in audits.
+    probe: Probe,
 }
 
 impl PreparedSparseMean {
@@ -113,14 +123,14 @@ impl PreparedSparseMean {
 
     /// The certificate that a fit to a table of these neighbours with noise from `source` would carry; none without privacy.
     pub fn planned(&self, adjacency: Adjacency, source: &RandomSource) -> Result<Option<Certificate>> {
-        let (Some(choice), Privacy::Budget(rest)) = (self.choice, self.rest) else { return Ok(None) };
+        let (Some(choice), Privacy::Budget(rest)) = (&self.choice, self.rest) else { return Ok(None) };
         let events = self.with(self.model.largest)?.events()?;
         let certificate = Certificate::certified(adjacency, events, rest.delta(), source)?;
         Ok(Some(self.promising(certificate, choice)?))
     }
 
     /// The certificate of step 3 under the promise of all steps, which is the same whatever was chosen.
-    fn promising(&self, certificate: Certificate, choice: Choice) -> Result<Certificate> {
+    fn promising(&self, certificate: Certificate, choice: &Choice) -> Result<Certificate> {
         let (epsilon, delta) = (choice.budget.epsilon(), choice.budget.delta());
         let guarantee = Guarantee { epsilon, delta, method: Method::Basic };
         let curve = self.claimed.iter().map(|(rest, delta)| (choice.epsilon + rest, *delta)).collect();
@@ -155,7 +165,7 @@ impl PreparedSparseMean {
             if worst <= 1.0 {
                 return Ok(prepared);
             }
-            prepared = prepared.with_noise_share(worst.min(2.0) * (1.0 + MARGIN));
+            prepared = prepared.with_more_noise(worst.min(2.0) * (1.0 + MARGIN));
         }
         Err(Error::Conflict(format!(
             "no noise brings {sparsity} columns within the claim: state the sparsity"
@@ -171,6 +181,13 @@ impl PreparedSparseMean {
         Ok(ready.get_or_init(|| prepared))
     }
 
+    /// The same, watched or broken under an unchanged claim: for audits.
+    pub(crate) fn probed(&self, probe: Probe) -> Self {
+        let Self { model, rows, choice, rest, claimed, ready, .. } = self;
+        let (model, choice, ready) = (model.clone(), choice.clone(), ready.clone());
+        Self { model, rows: *rows, choice, rest: *rest, claimed: claimed.clone(), ready, probe }
+    }
+
     /// Chooses the number of columns and takes their means.
     pub fn fit(&self, people: &impl MeanTable, rng: &mut RandomSource) -> Result<SparseMeanFit> {
         let table = people.design();
@@ -178,24 +195,26 @@ impl PreparedSparseMean {
         self.with(self.model.largest)?.require_table(table)?;
         // Step 1
         let counts = ordered_counts(table);
-        let noise = self.choice.map_or(0.0, |choice| choice.noise);
+        let noise = self.choice.as_ref().map_or(0.0, Choice::noise);
         let scores = scores(&counts, self.model.largest, level(table.rows(), table.columns(), noise));
         // Steps 2 and 3
-        let Some(choice) = self.choice else {
+        let Some(choice) = &self.choice else {
             let best = (0..scores.len()).max_by(|&i, &j| scores[i].total_cmp(&scores[j]).then(j.cmp(&i)));
             return self.with(best.map_or(self.model.largest, |i| i + 1))?.fit(people, rng);
         };
-        let sparsity = choice.mechanism()?.choose(&scores, rng)?.value + 1;
-        let mut found = self.with(sparsity)?.fit(people, rng)?;
+        let calibration = choice.calibration.clone().probed(self.probe.clone());
+        let chosen = calibration.open(rng).top(NUMBER, &scores, 1, SENSITIVITY)?;
+        let sparsity = chosen.first().map_or(self.model.largest, |i| i + 1);
+        let mut found = self.with(sparsity)?.probed(self.probe.clone()).fit(people, rng)?;
         found.fit.certificate = self.promising(found.fit.certificate, choice)?;
         Ok(found)
     }
 }
 
 /// The choice of the number, and what it costs.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Choice {
-    noise: f64,
+    calibration: Calibration,
     epsilon: f64,
     /// Of all steps.
     budget: Budget,
@@ -208,17 +227,20 @@ impl Choice {
         let epsilon = SHARE * budget.epsilon();
         // Rounded so that the two parts add up to no more than the whole.
         let rest = Budget::new((budget.epsilon() - epsilon) * (1.0 - 1e-12), budget.delta())?;
-        let noise = 2.0 * SENSITIVITY / epsilon * (1.0 + 1e-12);
-        Ok((Some(Self { noise, epsilon, budget }), Privacy::Budget(rest)))
+        let own = Privacy::Budget(Budget::pure(epsilon)?);
+        let calibration = Calibration::new(vec![Planned::selection(NUMBER, 1.0, 1)], own)?;
+        Ok((Some(Self { calibration, epsilon, budget }), Privacy::Budget(rest)))
     }
 
-    fn mechanism(&self) -> Result<ExponentialMechanism> {
-        ExponentialMechanism::new(SENSITIVITY, self.noise)
+    /// The scale of its noise.
+    fn noise(&self) -> f64 {
+        SENSITIVITY * self.calibration.noise_per_sensitivity(NUMBER, 0)
     }
 
     /// What it releases, under the name that certificates show.
     fn events(&self) -> Result<Vec<Event>> {
-        self.mechanism()?.events().iter().map(|e| Event::new(NUMBER, e.noise(), e.count())).collect()
+        let noise = Noise::Selection { sensitivity: SENSITIVITY, scale: self.noise() };
+        Ok(vec![Event::new(NUMBER, noise, 1)?])
     }
 }
 

@@ -1,0 +1,174 @@
+//! Audits of the dense models: rows and units, with and without an intercept, however the features are stored.
+
+use super::method::{LIKELIHOOD, MANY, Method, Variant};
+use super::releases::audit;
+use super::tables::{Frame, Store};
+use super::{AuditCase, Slack};
+use crate::central::{Glm, LinearStatistics, Multinomial};
+use crate::data::Shape;
+use crate::error::Result;
+use crate::estimators::dense::{Likelihood, Regression};
+use crate::families::Family;
+use std::rc::Rc;
+
+const UNITS: usize = 24;
+
+/// The ways in which every dense model can be called.
+pub(super) fn ways(target: (f64, f64)) -> Vec<(&'static str, Frame)> {
+    let rows = || Frame::new(UNITS, 2, target);
+    let intercept = || Frame::new(UNITS, 3, target).with_intercept();
+    vec![
+        ("rows", rows()),
+        ("intercept", intercept()),
+        ("units", Frame { per_unit: Some(3), ..rows() }),
+        ("units with intercept", Frame { per_unit: Some(3), ..intercept() }),
+        ("single precision", Frame { store: Store::F32, ..intercept() }),
+        ("bytes", Frame { store: Store::I8, ..intercept() }),
+        ("sparse rows", Frame { store: Store::Csr, ..rows() }),
+        ("weights", Frame { weights: true, ..intercept() }),
+    ]
+}
+
+/// Targets so many times their span away from zero.
+pub(super) const OFFSETS: [(&str, f64); 4] =
+    [("offset 1e0", 1e0), ("offset 1e4", 1e4), ("offset 1e8", 1e8), ("offset 1e12", 1e12)];
+
+/// An interval of length 3, so many times that far from zero.
+pub(super) fn offset(times: f64) -> (f64, f64) {
+    (3.0 * times, 3.0 * times + 3.0)
+}
+
+fn glm(name: &'static str, family: Family, target: (f64, f64), frame: Frame) -> Variant {
+    let (columns, units, intercept) = (frame.columns, frame.units, frame.intercept);
+    Variant::new(name, frame, move |privacy| {
+        let mut model = Glm::new(family.clone(), target)?.intervals(0.95)?;
+        if intercept {
+            model = model.with_intercept();
+        }
+        Method::of(model.prepare(columns, units, privacy)?, |m, data, rng| Ok(m.fit(data, rng)?.coefficients))
+    })
+    .slow(MANY)
+}
+
+/// Maximum likelihood in few passes.
+fn likelihood(name: &'static str, likelihood: Likelihood, frame: Frame) -> Variant {
+    let shape = Shape {
+        columns: frame.columns,
+        units: frame.units,
+        grouped: frame.per_unit.is_some(),
+        dropped: frame.weights,
+        exposures: frame.exposures,
+    };
+    let intercept = frame.intercept;
+    Variant::new(name, frame, move |privacy| {
+        let mut model = Regression::new(likelihood)?;
+        if intercept {
+            model = model.with_intercept();
+        }
+        let prepared = model.prepare(shape, privacy)?;
+        Ok(Method::new(prepared.events()?, move |probe| {
+            let prepared = prepared.probed(probe);
+            Rc::new(move |data, rng| Ok(prepared.fit(data, rng)?.coefficients.concat()))
+        }))
+    })
+    .slow(LIKELIHOOD)
+}
+
+pub(super) fn linear_likelihood() -> Result<AuditCase> {
+    let (low, high) = (-2.0, 3.0);
+    let one = |(name, frame)| likelihood(name, Likelihood::Gaussian { low, high }, frame);
+    let mut variants: Vec<Variant> = ways((low, high)).into_iter().map(one).collect();
+    variants.extend(OFFSETS.map(|(name, times)| {
+        let (low, high) = offset(times);
+        let frame = Frame::new(UNITS, 2, (low, high)).with_intercept();
+        likelihood(name, Likelihood::Gaussian { low, high }, frame)
+    }));
+    audit("linear-likelihood", variants, NONE)
+}
+
+pub(super) fn logistic_likelihood() -> Result<AuditCase> {
+    let ways = ways((0.0, 1.0)).into_iter();
+    let variants = ways.map(|(name, frame)| likelihood(name, Likelihood::Logistic, frame));
+    audit("logistic-likelihood", variants.collect(), NONE)
+}
+
+pub(super) fn poisson_likelihood() -> Result<AuditCase> {
+    let (low, high) = (0.0, 9.0);
+    let mut ways = ways((low, high));
+    ways.push(("exposures", Frame { exposures: true, ..Frame::new(UNITS, 3, (low, high)).with_intercept() }));
+    let one = |(name, frame)| likelihood(name, Likelihood::Poisson { low, high }, frame);
+    audit("poisson-likelihood", ways.into_iter().map(one).collect(), NONE)
+}
+
+pub(super) fn multinomial_likelihood() -> Result<AuditCase> {
+    let one = |(name, frame)| {
+        likelihood(name, Likelihood::Multinomial { classes: 3 }, Frame { whole: true, ..frame })
+    };
+    audit("multinomial-likelihood", ways((0.0, 2.0)).into_iter().map(one).collect(), NONE)
+}
+
+const NONE: &[Slack] = &[];
+
+pub(super) fn linear() -> Result<AuditCase> {
+    let target = (-2.0, 3.0);
+    let mut variants: Vec<Variant> =
+        ways(target).into_iter().map(|(name, frame)| glm(name, Family::Gaussian, target, frame)).collect();
+    variants.extend(OFFSETS.map(|(name, times)| {
+        let target = offset(times);
+        glm(name, Family::Gaussian, target, Frame::new(UNITS, 2, target).with_intercept())
+    }));
+    audit("linear", variants, NONE)
+}
+
+pub(super) fn logistic() -> Result<AuditCase> {
+    let target = (0.0, 1.0);
+    let ways = ways(target).into_iter();
+    audit("logistic", ways.map(|(name, frame)| glm(name, Family::Logistic, target, frame)).collect(), NONE)
+}
+
+pub(super) fn poisson() -> Result<AuditCase> {
+    let target = (0.0, 9.0);
+    let mut ways = ways(target);
+    ways.push(("exposures", Frame { exposures: true, ..Frame::new(UNITS, 3, target).with_intercept() }));
+    let variants = ways.into_iter().map(|(name, frame)| glm(name, Family::Poisson, target, frame));
+    audit("poisson", variants.collect(), NONE)
+}
+
+pub(super) fn multinomial() -> Result<AuditCase> {
+    let variants = ways((0.0, 2.0)).into_iter().map(|(name, frame)| {
+        let frame = Frame { whole: true, ..frame };
+        let (columns, units, intercept) = (frame.columns, frame.units, frame.intercept);
+        Variant::new(name, frame, move |privacy| {
+            let mut model = Multinomial::new(3)?;
+            if intercept {
+                model = model.with_intercept();
+            }
+            let prepared = model.prepare(columns, units, privacy)?;
+            Method::of(prepared, |m, data, rng| Ok(m.fit(data, rng)?.coefficients.concat()))
+        })
+        .slow(MANY)
+    });
+    audit("multinomial", variants.collect(), NONE)
+}
+
+pub(super) fn linear_statistics() -> Result<AuditCase> {
+    let one = |name: &'static str, target: (f64, f64), frame: Frame| {
+        let (columns, units, intercept) = (frame.columns, frame.units, frame.intercept);
+        Variant::new(name, frame, move |privacy| {
+            let mut model = LinearStatistics::new(target)?;
+            if intercept {
+                model = model.with_intercept();
+            }
+            let prepared = model.prepare(columns, units, privacy)?;
+            Method::of(prepared, |m, data, rng| Ok(m.fit(data, rng)?.coefficients))
+        })
+    };
+    let target = (-2.0, 3.0);
+    let mut variants: Vec<Variant> =
+        ways(target).into_iter().map(|(name, frame)| one(name, target, frame)).collect();
+    variants.extend(OFFSETS.map(|(name, times)| {
+        let target = offset(times);
+        one(name, target, Frame::new(UNITS, 2, target).with_intercept())
+    }));
+    audit("linear-statistics", variants, NONE)
+}
