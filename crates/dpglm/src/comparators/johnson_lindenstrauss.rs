@@ -41,7 +41,7 @@ use crate::central::screening::require_entry;
 use crate::data::boxed::Boxed;
 use crate::data::{Dataset, Design};
 use crate::error::{Error, Result};
-use crate::kernels::{weighted_gram, {fused_pass_multi, summation_error}};
+use crate::kernels::{fused_pass_multi, summation_error, weighted_gram};
 use crate::noise::{GaussianNoise, Grid, RandomSource};
 use crate::privacy::{Adjacency, Event, Noise};
 use nalgebra::{DMatrix, DVector};
