@@ -79,6 +79,8 @@ pub(super) struct Variant {
     pub budgets: &'static [(f64, f64)],
     /// How often it is fitted as a whole, on either side.
     pub fits: u64,
+    /// Values so far from zero that their releases are drawn as well as compared.
+    pub far: bool,
     prepare: Rc<dyn Fn(Privacy) -> Result<Method>>,
 }
 
@@ -99,7 +101,14 @@ impl Variant {
         frame: Frame,
         prepare: impl Fn(Privacy) -> Result<Method> + 'static,
     ) -> Self {
-        Self { name, frame, budgets: FEW, fits: 2_000, prepare: Rc::new(prepare) }
+        Self {
+            name,
+            frame,
+            budgets: FEW,
+            fits: 2_000,
+            far: name.ends_with("1e12"),
+            prepare: Rc::new(prepare),
+        }
     }
 
     /// With these budgets.
@@ -109,7 +118,7 @@ impl Variant {
 
     /// With a hundred steps, and perhaps a choice of columns before them: its fits take longer.
     pub(super) fn slow(self, budgets: &'static [(f64, f64)]) -> Self {
-        Self { budgets, fits: 400, ..self }
+        Self { budgets, fits: 700, ..self }
     }
 
     pub(super) fn prepare(&self, (epsilon, delta): (f64, f64)) -> Result<Method> {
