@@ -226,7 +226,7 @@ pub const TABLE: Table = Table {
             "--sign",
             &[
                 ("sbap", With("--output @/out/fit.json", "--sign @/curator.key")),
-                ("SB", Refused("--sign @/curator.key", "--output")),
+                ("SB", Refused("--sign @/curator.key", "cannot be used with")),
             ],
         ),
         ("--robust", &[("sbapSB", Honoured("--robust"))]),

@@ -135,7 +135,7 @@ pub const TABLE: Table = Table {
             "--sign",
             &[
                 ("sbap", With("--output @/out/mean.json", "--sign @/curator.key")),
-                ("SB", Refused("--sign @/curator.key", "--output")),
+                ("SB", Refused("--sign @/curator.key", "cannot be used with")),
             ],
         ),
         (
