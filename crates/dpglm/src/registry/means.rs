@@ -94,10 +94,8 @@ pub(super) fn truncation() -> Result<AuditCase> {
         })
     };
     let private = |(low, high): (f64, f64)| TruncationLevel::Private { low, high };
-    let mut variants = vec![
-        one("private quantiles", private(RANGE), table(RANGE)),
-        one("theoretical level", TruncationLevel::Theoretical { sigma: 0.5 }, table(RANGE)),
-    ];
+    let mut variants: Vec<Variant> = stored().map(|(name, frame)| one(name, private(RANGE), frame)).into();
+    variants.push(one("theoretical level", TruncationLevel::Theoretical { sigma: 0.5 }, table(RANGE)));
     variants.extend(OFFSETS.map(|(name, times)| one(name, private(offset(times)), table(offset(times)))));
     audit("truncation", variants, NONE)
 }

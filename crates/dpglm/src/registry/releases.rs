@@ -36,7 +36,6 @@ const FEWEST_DRAWS: f64 = 4_000.0;
 const MOST_DRAWS: f64 = 100_000.0;
 /// Draws of all releases together: no more than this.
 const MOST_SEQUENCES: f64 = 12_000.0;
-const TOGETHER_NAME: &str = "all releases";
 /// The epsilon at which all releases together tell the noise from half of it best.
 const TOGETHER: f64 = 6.0;
 /// The epsilon of whole fits.
@@ -190,16 +189,16 @@ fn add_whole(case: &mut AuditCase, variant: &Variant, seed: u64) -> Result<()> {
         let runs = (2.0 * draws_of_all(&releases, &claim, HALF)).clamp(FEWEST_DRAWS, MOST_SEQUENCES);
         let trial = |broken: Probe| -> Trial {
             Trial {
-                of: TOGETHER_NAME.into(),
+                of: "all releases".into(),
                 claim: claim.clone(),
                 runs: runs as u64,
                 run: all_of(releases.clone(), broken),
-                telling: true,
+                // A hundred releases may hide each other's faults; each kind of them must show alone.
+                telling: false,
             }
         };
         case.honest.trials.push(trial(Probe::default()));
-        let told = !case.slack.iter().any(|slack| slack.release == TOGETHER_NAME);
-        for (twin, broken) in case.weakened.iter_mut().zip(twins()).filter(|_| told) {
+        for (twin, broken) in case.weakened.iter_mut().zip(twins()) {
             twin.trials.push(trial(broken));
         }
     }

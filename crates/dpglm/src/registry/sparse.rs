@@ -77,7 +77,7 @@ pub(super) fn select_refine() -> Result<AuditCase> {
     audit("select-refine", variants, NONE)
 }
 
-fn iterative(name: &'static str, selection: Selection, slack: &'static [Slack]) -> Result<AuditCase> {
+fn iterative(name: &'static str, selection: Selection) -> Result<AuditCase> {
     let one = |name: &'static str, family: Family, sparsity: usize, frame: Frame| {
         let prepare = move |frame: &Frame, privacy| {
             let model = NoisyIht::new(glm(family.clone(), frame)?, sparsity, 1.0, selection)?.steps(3)?;
@@ -93,19 +93,15 @@ fn iterative(name: &'static str, selection: Selection, slack: &'static [Slack]) 
     variants.extend(OFFSETS.map(|(name, times)| {
         one(name, Family::Gaussian, 1, Frame::new(UNITS, 3, offset(times)).with_intercept())
     }));
-    audit(name, variants, slack)
+    audit(name, variants, NONE)
 }
 
 pub(super) fn noisy_iht() -> Result<AuditCase> {
-    iterative("noisy-iht", Selection::Gumbel, NONE)
+    iterative("noisy-iht", Selection::Gumbel)
 }
 
 pub(super) fn peeling_iht() -> Result<AuditCase> {
-    const TOGETHER: &[Slack] = &[Slack {
-        release: "all releases",
-        why: "a choice by Laplace noise is charged twice what its scores move, and two scores seldom show that much",
-    }];
-    iterative("peeling-iht", Selection::Peeling, TOGETHER)
+    iterative("peeling-iht", Selection::Peeling)
 }
 
 pub(super) fn dp_iht() -> Result<AuditCase> {

@@ -27,13 +27,9 @@ const SLACK: [&[Slack]; 2] = [FITTED, CHOOSING];
 /// Which rows may be replaced, and which part of the claim they pay for.
 const PARTS: [fn(usize) -> bool; 2] = [|row| !validates(row), validates];
 
-/// The ways to call a tuned fit: rows alone, however they are stored, with an intercept, and with weights. How they are stored
-/// makes no difference to the choice.
+/// The ways to call a tuned fit: rows alone, however they are stored, with an intercept, and with weights.
 fn ways(columns: usize, part: usize) -> Vec<(&'static str, Frame)> {
     let mut ways = clamped(columns, (0.0, 1.0));
-    if part == 1 {
-        ways.truncate(1);
-    }
     ways.push(("intercept", Frame::new(24, columns + 1, (0.0, 1.0)).with_intercept()));
     ways.push(("real responses", Frame::new(24, columns, (-2.0, 3.0))));
     ways.iter_mut().for_each(|(_, frame)| frame.replaced = PARTS[part]);
