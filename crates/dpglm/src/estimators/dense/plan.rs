@@ -4,6 +4,7 @@
 //! *ratio*. Below [`LEAST_RATIO`], or for real responses below [`LEAST_REAL`] in all, only the location of the response can be
 //! learned, and has the whole budget.
 
+use super::inference;
 use super::{Likelihood, Regression};
 use crate::central::Privacy;
 use crate::central::purse::Planned;
@@ -60,6 +61,66 @@ pub(super) struct Plan {
     pub response: f64,
     /// What follows, unless the location is all that can be learned.
     pub slopes: Option<SlopePlan>,
+    /// The shares of inference, where it is asked for and the budget allows it.
+    pub inference: Option<InferencePlan>,
+}
+
+/// The shares of inference.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct InferencePlan {
+    pub products: f64,
+    pub curvature: f64,
+    pub slope: f64,
+    pub scores: f64,
+    pub passes: u64,
+    pub second: f64,
+    /// The share of each level.
+    pub level: f64,
+}
+
+impl InferencePlan {
+    /// Intervals need a slope matrix that is clear of its noise, which grows with the root of the columns: below five times that root
+    /// per coefficient the whole budget goes to prediction, and no coefficient is determined.
+    fn new(model: &Regression, shape: Shape, ratio: f64) -> Option<Self> {
+        let enough = ratio >= 5.0 * (shape.columns as f64).sqrt() && shape.columns <= MOST_SCALES;
+        let passes = match model.likelihood {
+            Likelihood::Gaussian { .. } => 1,
+            Likelihood::Poisson { .. } => 2,
+            Likelihood::Logistic => 3,
+            Likelihood::Multinomial { .. } => return None,
+        };
+        (model.level.is_some() && enough).then_some(Self {
+            products: 0.05,
+            curvature: 0.055,
+            slope: 0.18,
+            scores: 0.28,
+            passes,
+            second: 0.035,
+            level: 0.008,
+        })
+    }
+
+    fn total(&self) -> f64 {
+        let levels = self.level * inference::LEVEL_COUNT as f64;
+        self.products + self.curvature + self.slope + self.scores + self.second + levels
+    }
+
+    fn lines(&self) -> [Planned; 6] {
+        let levels = self.level * inference::LEVEL_COUNT as f64;
+        [
+            Planned::selection(inference::LEVELS, levels, inference::LEVEL_COUNT),
+            Planned::gaussian(inference::PRODUCTS, self.products, 1),
+            Planned::gaussian(inference::CURVATURE, self.curvature, 1),
+            Planned::gaussian(inference::SLOPE, self.slope, 1),
+            Planned::gaussian(inference::SCORES, self.scores, self.passes),
+            Planned::gaussian(inference::SECOND, self.second, 1),
+        ]
+    }
+
+    /// How often the rows are read.
+    fn reads(&self, grouped: bool) -> u64 {
+        8 + self.passes * if grouped { 2 } else { 1 }
+    }
 }
 
 /// The shares of everything beside the response's location.
@@ -94,8 +155,11 @@ impl Plan {
             (false, _) if real => 0.03,
             (false, _) => 0.0,
         };
-        let slopes = (!(model.intercept && little)).then(|| SlopePlan::new(model, shape, mu, 1.0 - response));
-        Self { shape, mu, ratio, private, response, slopes }
+        let inference = InferencePlan::new(model, shape, ratio).filter(|_| !little);
+        let rest = 1.0 - response - inference.as_ref().map_or(0.0, InferencePlan::total);
+        let slopes = (!(model.intercept && little))
+            .then(|| SlopePlan::new(model, shape, mu, rest, inference.is_some()));
+        Self { shape, mu, ratio, private, response, slopes, inference }
     }
 
     /// The `mu` of a release of this share.
@@ -132,8 +196,8 @@ impl Plan {
         }
         lines.extend(slopes.slope_matrix.map(|(_, share)| Planned::gaussian(SLOPES, share, 1)));
         lines.push(Planned::gaussian(TRACE, slopes.trace, slopes.scores.len() as u64));
-        lines
-            .extend(slopes.scores.iter().zip(SCORES).map(|(&share, what)| Planned::gaussian(what, share, 1)));
+        lines.extend(slopes.scores.iter().zip(SCORES).map(|(&share, what)| Planned::gaussian(what, share, 1)));
+        lines.extend(self.inference.iter().flat_map(InferencePlan::lines));
         lines
     }
 
@@ -189,7 +253,8 @@ impl Plan {
             true => 2 * passes - 1,
             false => passes + slopes.levels.iter().filter(|&&pass| pass > 0).count(),
         };
-        (once + scores) as u64
+        let inference = self.inference.as_ref().map_or(0, |plan| plan.reads(self.shape.grouped));
+        (once + scores) as u64 + inference
     }
 }
 
@@ -204,7 +269,7 @@ pub(super) enum Kind {
 
 impl SlopePlan {
     /// Divides `rest`.
-    fn new(model: &Regression, shape: Shape, mu: f64, rest: f64) -> Self {
+    fn new(model: &Regression, shape: Shape, mu: f64, rest: f64, inference: bool) -> Self {
         let (n, columns) = (shape.units as f64, shape.columns as f64);
         let real = model.likelihood.is_real();
         let one_curve = matches!(model.likelihood, Likelihood::Logistic | Likelihood::Poisson { .. });
@@ -213,14 +278,11 @@ impl SlopePlan {
         let products = with_products.then_some((0.08_f64).min(0.25 * rest));
         let row_level = (real && with_products).then_some((0.01_f64).min(0.05 * rest));
         // A pass over units with several rows reads them twice.
-        let (passes, growth) = if shape.grouped { (5, 2.56_f64) } else { (10, 1.6_f64) };
-        let levels = match (real || shape.grouped, shape.grouped) {
-            (false, _) => vec![],
-            (true, true) => vec![0, 2],
-            (true, false) => vec![0, 5],
-        };
+        let (passes, growth) = if shape.grouped || inference { (5, 2.56_f64) } else { (10, 1.6_f64) };
+        let levels = if real || shape.grouped { vec![0, passes as usize / 2] } else { vec![] };
         let level = (25.0 / (n * mu)).powi(2).clamp(0.02, 0.1).min(0.15 * rest);
-        let slope_matrix = (one_curve && n * mu / columns >= SLOPE_RATIO && shape.columns <= MOST_SCALES)
+        let slope_matrix = (!inference
+            && one_curve && n * mu / columns >= SLOPE_RATIO && shape.columns <= MOST_SCALES)
             .then_some((if shape.grouped { 2 } else { 4 }, 0.08));
         let spent = moments
             + products.unwrap_or(0.0)

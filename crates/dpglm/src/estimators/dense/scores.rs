@@ -301,7 +301,7 @@ impl Average {
 }
 
 /// A matrix of the same eigenvectors.
-trait RecomposeBy {
+pub(super) trait RecomposeBy {
     fn recompose_by(&self, value: impl Fn(f64) -> f64) -> DMatrix<f64>;
 }
 
