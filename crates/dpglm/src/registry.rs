@@ -75,7 +75,7 @@ pub struct Trial {
     pub runs: u64,
     /// Runs it once.
     pub run: Run,
-    /// Whether a broken twin must show here.
+    /// Whether a broken twin must show here; a kind of release must show in one trial at least.
     pub telling: bool,
 }
 
@@ -83,7 +83,6 @@ impl Slack {
     /// Whether it explains this.
     pub fn explains(&self, attack: &Attack) -> bool {
         self.release == attack.release
-            && (self.variants.is_empty() || self.variants.contains(&attack.variant))
     }
 }
 
@@ -103,8 +102,6 @@ pub struct Attack {
 /// A release whose claim has room to spare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slack {
-    /// The ways to call the estimator that this is about; empty for all.
-    pub variants: &'static [&'static str],
     /// The release.
     pub release: &'static str,
     /// Why no neighbours come near the claim.

@@ -17,7 +17,6 @@ const TARGET: (f64, f64) = (-1.0, 1.0);
 
 /// Why the distance from a minimum tells nothing.
 const DISTANCE: &[Slack] = &[Slack {
-    variants: &[],
     release: "distance from the minimum",
     why: "the solver comes much nearer to the minimum than it has to, on both tables",
 }];
