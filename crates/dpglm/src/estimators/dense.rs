@@ -182,7 +182,8 @@ impl Regression {
     pub fn intervals(mut self, level: f64) -> Result<Self> {
         if matches!(self.likelihood, Likelihood::Multinomial { .. }) {
             return Err(Error::Conflict(
-                "intervals of several classes are not there yet: fit without, or one class against another".into(),
+                "intervals of several classes are not there yet: fit without, or one class against another"
+                    .into(),
             ));
         }
         self.level = Some(require_level(level)?);
@@ -223,6 +224,11 @@ impl PreparedRegression {
     /// How often a fit reads the rows.
     pub fn reads(&self) -> u64 {
         self.plan.reads()
+    }
+
+    /// Whether a coefficient can be determined: by a public rule, known before the data is opened. False without intervals.
+    pub fn determines_any(&self) -> bool {
+        self.plan.inference.is_some()
     }
 
     /// The same, watched or broken under an unchanged claim: for audits.
@@ -333,7 +339,13 @@ impl Response<'_> {
 
 impl Response<'_> {
     /// The intervals of what inference found; where the budget allows none, no coefficient is determined.
-    fn inference(&self, model: &Regression, inferred: Option<Inferred>, shrunk: &[f64], level: f64) -> Inference {
+    fn inference(
+        &self,
+        model: &Regression,
+        inferred: Option<Inferred>,
+        shrunk: &[f64],
+        level: f64,
+    ) -> Inference {
         let Some(Inferred { estimate, covariance, determined, .. }) = inferred else {
             return Inference {
                 estimates: shrunk.to_vec(),

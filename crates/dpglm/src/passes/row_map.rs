@@ -63,6 +63,18 @@ impl RowMap {
         &self.inverse
     }
 
+    /// How far apart the rows of a column lie that make up its variance, in units of its scale. With mean m and variance v of
+    /// entries in [-1, 1] that is `2 v / (1 - m^2)`: from end to end for a column of two levels, however rare one of them is, but no
+    /// more than the scale for a column that fills little of its bounds.
+    pub(crate) fn reach(&self) -> Vec<f64> {
+        let pairs = self.centre.iter().zip(&self.inverse);
+        // Where scales are floored, no farther than the bounds.
+        let reach = |(m, inverse): (&f64, &f64)| {
+            (2.0 / (inverse * (1.0 - m * m).max(1e-9))).clamp(1.0, (2.0 * inverse).max(1.0))
+        };
+        pairs.map(reach).collect()
+    }
+
     pub(crate) fn columns(&self) -> usize {
         self.centre.len()
     }
