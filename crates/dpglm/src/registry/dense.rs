@@ -52,6 +52,20 @@ fn glm(name: &'static str, family: Family, target: (f64, f64), frame: Frame) -> 
 
 /// Maximum likelihood in few passes.
 fn likelihood(name: &'static str, likelihood: Likelihood, frame: Frame) -> Variant {
+    likelihood_of(name, likelihood, frame, false)
+}
+
+/// The same with intervals, of rows and of units.
+fn with_intervals(likelihood: Likelihood, target: (f64, f64)) -> [Variant; 2] {
+    let rows = Frame::new(UNITS, 2, target).with_intercept();
+    let units = Frame { per_unit: Some(3), weights: true, ..rows.clone() };
+    [
+        likelihood_of("intervals", likelihood, rows, true),
+        likelihood_of("intervals of units", likelihood, units, true),
+    ]
+}
+
+fn likelihood_of(name: &'static str, likelihood: Likelihood, frame: Frame, intervals: bool) -> Variant {
     let shape = Shape {
         columns: frame.columns,
         units: frame.units,
@@ -65,10 +79,19 @@ fn likelihood(name: &'static str, likelihood: Likelihood, frame: Frame) -> Varia
         if intercept {
             model = model.with_intercept();
         }
+        if intervals {
+            model = model.intervals(0.95)?;
+        }
         let prepared = model.prepare(shape, privacy)?;
         Ok(Method::new(prepared.events()?, move |probe| {
             let prepared = prepared.probed(probe);
-            Rc::new(move |data, rng| Ok(prepared.fit(data, rng)?.coefficients.concat()))
+            Rc::new(move |data, rng| {
+                let fit = prepared.fit(data, rng)?;
+                let inferred = fit
+                    .inference
+                    .map(|found| [found.estimates, found.covariance.unwrap_or_default()].concat());
+                Ok([fit.coefficients.concat(), inferred.unwrap_or_default()].concat())
+            })
         }))
     })
     .slow(LIKELIHOOD)
@@ -83,12 +106,14 @@ pub(super) fn linear_likelihood() -> Result<AuditCase> {
         let frame = Frame::new(UNITS, 2, (low, high)).with_intercept();
         likelihood(name, Likelihood::Gaussian { low, high }, frame)
     }));
+    variants.extend(with_intervals(Likelihood::Gaussian { low, high }, (low, high)));
     audit("linear-likelihood", variants, NONE)
 }
 
 pub(super) fn logistic_likelihood() -> Result<AuditCase> {
     let ways = ways((0.0, 1.0)).into_iter();
     let variants = ways.map(|(name, frame)| likelihood(name, Likelihood::Logistic, frame));
+    let variants = variants.chain(with_intervals(Likelihood::Logistic, (0.0, 1.0)));
     audit("logistic-likelihood", variants.collect(), NONE)
 }
 
@@ -97,7 +122,9 @@ pub(super) fn poisson_likelihood() -> Result<AuditCase> {
     let mut ways = ways((low, high));
     ways.push(("exposures", Frame { exposures: true, ..Frame::new(UNITS, 3, (low, high)).with_intercept() }));
     let one = |(name, frame)| likelihood(name, Likelihood::Poisson { low, high }, frame);
-    audit("poisson-likelihood", ways.into_iter().map(one).collect(), NONE)
+    let variants =
+        ways.into_iter().map(one).chain(with_intervals(Likelihood::Poisson { low, high }, (low, high)));
+    audit("poisson-likelihood", variants.collect(), NONE)
 }
 
 pub(super) fn multinomial_likelihood() -> Result<AuditCase> {
