@@ -279,7 +279,7 @@ fn models_that_do_not_fit_together() {
         ("--method statistics --intervals 0.95", vec!["--intervals", "--method statistics"]),
         (
             "--method reference --intervals 0.95",
-            vec!["--intervals", "--method bounded-score", "--epsilon inf"],
+            vec!["--intervals", "--method likelihood", "--epsilon inf"],
         ),
         ("--method reference --radius 1", vec!["--radius", "--method reference"]),
         ("--method statistics --ridge 1", vec!["--ridge"]),

@@ -1,6 +1,6 @@
 //! What is said beside a result: for the person who asked, never part of an artefact.
 
-use super::model::{Estimates, Family, Method, Model};
+use super::model::{Estimates, Family, Method, Model, Ready};
 use dpglm::central::Route;
 
 /// Beyond this size a coefficient of a column scaled to [-1, 1] is hardly one that the data determine.
@@ -33,4 +33,14 @@ pub fn of_few_rows(sparsity: Option<usize>, n: usize) -> Option<String> {
 pub fn of_the_route(model: &Model, columns: usize) -> Option<String> {
     let sparsity = model.sparse.sparsity.filter(|_| model.method == Method::SelectRefine)?;
     Some(format!("note: {}: {}", Method::SelectRefine.name(), Route::of(columns, sparsity).reason()))
+}
+
+/// Nothing can be determined where there is too little budget per coefficient: a public rule, known beforehand.
+pub fn of_undetermined(model: &Model, ready: &Ready) -> Option<String> {
+    let Ready::Regression(prepared) = ready else { return None };
+    (model.level.is_some() && !prepared.determines_any()).then(|| {
+        "note: --intervals: at this budget no coefficient can be determined, which numbers of rows, columns and epsilon alone tell: \
+         there will be no intervals, and the whole budget goes to the prediction. More rows, a larger epsilon or fewer columns help"
+            .to_owned()
+    })
 }

@@ -84,7 +84,7 @@ fn attacked(name: &str, likelihood: Likelihood, beside: Beside, response: impl F
     // Enough for intervals, and far more.
     let intervals = model.clone().intervals(0.95).ok();
     let inferring =
-        intervals.into_iter().flat_map(|model| [60.0, 600.0].map(|epsilon| (model.clone(), epsilon)));
+        intervals.into_iter().flat_map(|model| [150.0, 600.0].map(|epsilon| (model.clone(), epsilon)));
     for (model, epsilon) in plain.into_iter().chain(inferring) {
         let privacy = Privacy::Budget(Budget::new(epsilon, 1e-3).expect("valid"));
         let mut tables = Tables::new(7);
