@@ -62,6 +62,11 @@ impl Prepared {
         before.iter().flatten().for_each(|note| say(note));
         let ready = model.prepare(self.data.shape(), privacy)?;
         notes::of_undetermined(model, &ready).iter().for_each(|note| say(note));
+        if model.level.is_some() && model.method == Method::Likelihood {
+            notes::of_columns_alike(&self.data, model.intercept, &self.names)
+                .iter()
+                .for_each(|note| say(note));
+        }
         let estimates = ready.fit(model, &self.data, rng, progress)?;
         if model.method == Method::Reference
             && let Some(note) = notes::of_separation(model, &estimates, &self.names)

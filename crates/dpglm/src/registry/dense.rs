@@ -55,14 +55,12 @@ fn likelihood(name: &'static str, likelihood: Likelihood, frame: Frame) -> Varia
     likelihood_of(name, likelihood, frame, false)
 }
 
-/// The same with intervals, of rows and of units.
-fn with_intervals(likelihood: Likelihood, target: (f64, f64)) -> [Variant; 2] {
-    let rows = Frame::new(UNITS, 2, target).with_intercept();
-    let units = Frame { per_unit: Some(3), weights: true, ..rows.clone() };
-    [
-        likelihood_of("intervals", likelihood, rows, true),
-        likelihood_of("intervals of units", likelihood, units, true),
-    ]
+/// The same with intervals.
+fn with_intervals(likelihood: Likelihood, target: (f64, f64), per_unit: Option<usize>) -> Variant {
+    let frame =
+        Frame { per_unit, weights: per_unit.is_some(), ..Frame::new(UNITS, 2, target).with_intercept() };
+    let name = if per_unit.is_some() { "intervals of units" } else { "intervals" };
+    likelihood_of(name, likelihood, frame, true)
 }
 
 fn likelihood_of(name: &'static str, likelihood: Likelihood, frame: Frame, intervals: bool) -> Variant {
@@ -106,14 +104,14 @@ pub(super) fn linear_likelihood() -> Result<AuditCase> {
         let frame = Frame::new(UNITS, 2, (low, high)).with_intercept();
         likelihood(name, Likelihood::Gaussian { low, high }, frame)
     }));
-    variants.extend(with_intervals(Likelihood::Gaussian { low, high }, (low, high)));
+    variants.push(with_intervals(Likelihood::Gaussian { low, high }, (low, high), Some(3)));
     audit("linear-likelihood", variants, NONE)
 }
 
 pub(super) fn logistic_likelihood() -> Result<AuditCase> {
     let ways = ways((0.0, 1.0)).into_iter();
     let variants = ways.map(|(name, frame)| likelihood(name, Likelihood::Logistic, frame));
-    let variants = variants.chain(with_intervals(Likelihood::Logistic, (0.0, 1.0)));
+    let variants = variants.chain([with_intervals(Likelihood::Logistic, (0.0, 1.0), None)]);
     audit("logistic-likelihood", variants.collect(), NONE)
 }
 
@@ -122,8 +120,11 @@ pub(super) fn poisson_likelihood() -> Result<AuditCase> {
     let mut ways = ways((low, high));
     ways.push(("exposures", Frame { exposures: true, ..Frame::new(UNITS, 3, (low, high)).with_intercept() }));
     let one = |(name, frame)| likelihood(name, Likelihood::Poisson { low, high }, frame);
-    let variants =
-        ways.into_iter().map(one).chain(with_intervals(Likelihood::Poisson { low, high }, (low, high)));
+    let variants = ways.into_iter().map(one).chain([with_intervals(
+        Likelihood::Poisson { low, high },
+        (low, high),
+        Some(3),
+    )]);
     audit("poisson-likelihood", variants.collect(), NONE)
 }
 
