@@ -57,6 +57,8 @@ const LINEAR: f64 = 0.5;
 /// The same for the predictor of rows far out in its column. Where a level has one response only the root is at infinity, and every
 /// step from anywhere moves the predictor of its rows by 1 or more.
 const LINEAR_REACH: f64 = 0.85;
+/// The longest last move without noise, in standard errors.
+const SETTLED: f64 = 0.5;
 /// The longest move of a standard coefficient from pass to pass.
 const STEP: f64 = 0.5;
 /// An eigenvalue of the slope below this share of the typical one is rounding.
@@ -227,10 +229,13 @@ impl Passes<'_> {
         let of_prior = &back * &covariance * &prior * &covariance * back.transpose();
         let covariance = &back * covariance * back.transpose();
         let reach = far.map.reach();
+        let moves = &back * &moved;
         let trusted = |j: usize| {
             let length = lengths[j].abs();
-            matches!(model.likelihood, Likelihood::Gaussian { .. })
-                || (length < LINEAR && length * reach[j] < LINEAR_REACH)
+            // Without noise a coefficient that still moves was not found.
+            let settled = plan.private || moves[j].abs() < SETTLED * covariance[(j, j)].max(0.0).sqrt();
+            let linear = length < LINEAR && length * reach[j] < LINEAR_REACH;
+            settled && (linear || matches!(model.likelihood, Likelihood::Gaussian { .. }))
         };
         let determined = (0..d).map(|j| of_prior[(j, j)] < FREE * covariance[(j, j)] && trusted(j)).collect();
         Ok(Inferred { estimate, covariance, determined, prediction })

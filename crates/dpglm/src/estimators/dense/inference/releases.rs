@@ -49,7 +49,8 @@ impl Stage {
         let d = products.nrows();
         let mut eigen = products.symmetric_eigen();
         eigen.eigenvalues.iter_mut().for_each(|a| *a = a.max(0.0));
-        let mut lift = LIFT * noise * (d as f64).sqrt() + 1e-6;
+        // Stages multiply: so little that the rounding of rows is never stretched to what looks like a direction.
+        let mut lift = LIFT * noise * (d as f64).sqrt() + 1e-2;
         loop {
             let matrix = eigen.recompose_by(|a| 1.0 / (a + lift).sqrt());
             let inverse = eigen.recompose_by(|a| (a + lift).sqrt());
