@@ -162,7 +162,9 @@ def test_intervals_and_summary(table: tuple) -> None:
     model = dpglm.PrivateLogisticRegression(feature_bounds=(-1, 1), classes=[0, 1], intervals=0.9, epsilon=2, delta=1e-6).fit(*table)
     assert set(model.intervals_) == {"(Intercept)", "x0", "x1", "x2", "x3"}
     low, high = model.intervals_["x0"]
-    assert low < model.coef_[0, 0] < high and model.standard_errors_["x0"] > 0
+    assert low < model.estimates_["x0"] < high and model.standard_errors_["x0"] > 0
+    # The coefficients that predict are shrunk; both are there.
+    assert set(model.determined_) == set(model.intervals_) and model.coef_[0, 0] != model.estimates_["x0"]
     assert "90% from" in str(model.summary()) and "Replacing any one row" in str(model.summary())
     html = model._repr_html_()
     assert "<table>" in html and "90% from" in html and "certified" in html

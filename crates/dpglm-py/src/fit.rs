@@ -96,7 +96,7 @@ impl Asked {
         if method.is_private() {
             return granted(self.epsilon, self.delta);
         }
-        let private = Method::default_for((method == Method::Iht).then_some(1), false, false);
+        let private = Method::default_for((method == Method::Iht).then_some(1), false);
         budget::none(&method.name(), &private.name(), (self.epsilon, self.delta, self.insecure_seed))
     }
 

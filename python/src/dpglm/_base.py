@@ -49,15 +49,17 @@ class Summary:
 
     def _repr_html_(self) -> str:
         document = self._artefact
-        estimates = document.get("coefficients") or document.get("means") or {}
+        estimates = document.get("estimates") or document.get("coefficients") or document.get("means") or {}
         errors, intervals = document.get("standard_errors"), document.get("intervals")
+        determined = document.get("determined") if intervals else None
         heads = ["", "estimate"] + (["std. error"] if errors else [])
         heads += [f"{100 * document['level']:g}% from", "to"] if intervals else []
         lines = []
         for name, estimate in estimates.items():
             cells = [estimate] + ([errors[name]] if errors else []) + (list(intervals[name]) if intervals else [])
             numbers_ = "".join(f"<td style='text-align: right'>{cell:.4g}</td>" for cell in cells)
-            lines.append(f"<tr><th style='text-align: left'>{html.escape(name)}</th>{numbers_}</tr>")
+            hidden = "<td>not determined</td>" if determined and not determined[name] else ""
+            lines.append(f"<tr><th style='text-align: left'>{html.escape(name)}</th>{numbers_}{hidden}</tr>")
         title = html.escape(self._table.splitlines()[0])
         head = "".join(f"<th>{html.escape(h)}</th>" for h in heads)
         return (
@@ -255,6 +257,9 @@ class Estimator:
         self.certificate_ = Certificate.from_json(self._artefact().certificate())
         errors, intervals = document["standard_errors"], document["intervals"]
         self.standard_errors_ = None if errors is None else dict(errors)
+        estimates, determined = document.get("estimates"), document.get("determined")
+        self.estimates_ = None if estimates is None else dict(estimates)
+        self.determined_ = None if determined is None else dict(determined)
         self.intervals_ = None if intervals is None else {name: (low, high) for name, (low, high) in intervals.items()}
         return document
 

@@ -28,7 +28,8 @@ SHARED = """
         levels. Values outside are clamped. Never read them off the private rows.
     {target}
     intervals : float, optional
-        Also give standard errors and confidence intervals of this level, paid from the same budget.
+        Also give standard errors and confidence intervals of this level, paid from the same budget: for the coefficients of
+        maximum likelihood, unshrunk and without the penalty.
     sparsity : int, optional
         At most so many coefficients differ from zero; the columns are chosen privately.
     method : str, optional
@@ -54,8 +55,11 @@ SHARED = """
 
     Attributes
     ----------
-    coef_, intercept_ : the estimates in your own units.
-    intervals_, standard_errors_ : dictionaries by coefficient, or ``None``.
+    coef_, intercept_ : the coefficients in your own units, shrunk where noise hides them: predictions use these.
+    intervals_, standard_errors_ : dictionaries by coefficient, or ``None``. They belong to ``estimates_`` where that is not
+        ``None``, to the coefficients otherwise.
+    estimates_, determined_ : with intervals, the unshrunk estimates and whether the budget determines them, by coefficient. The
+        interval of a coefficient that is not determined says nothing.
     certificate_ : :class:`Certificate`, what left and what it cost.
     artefact_ : the artefact's JSON, the same that the command line writes.
 """

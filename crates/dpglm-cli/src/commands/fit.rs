@@ -53,8 +53,8 @@ pub struct Arguments {
     /// What kind of response it is [default: by the target's kind]
     #[arg(long, value_enum, value_name = "NAME", help_heading = "Model")]
     family: Option<Family>,
-    /// How to fit it; `dpglm methods` explains each [default: likelihood; with --sparsity select-refine, with
-    /// --intervals or --tune ridge bounded-score]
+    /// How to fit it; `dpglm methods` explains each [default: likelihood; with --sparsity select-refine, with --tune ridge
+    /// bounded-score]
     #[arg(long, value_enum, value_name = "NAME", help_heading = "Model")]
     method: Option<Method>,
     /// Short for --method bounded-score: no row's score counts for more than a typical one's. Estimates what a robust fit does, not
@@ -161,6 +161,7 @@ fn dry_run(
     budget::warn_of_large_delta(privacy, rows);
     notes::of_few_rows(model.sparse.sparsity, rows).iter().for_each(|note| tell(note));
     let ready = model.prepare(known.plan_shape(columns + usize::from(model.intercept), rows), privacy)?;
+    notes::of_undetermined(model, &ready).iter().for_each(|note| tell(note));
     let (events, parts, adjacency) = (ready.events()?, ready.parts()?, known.adjacency());
     let rng = arguments.budget.source()?;
     let certificate = planned::certificate(events, parts, adjacency, model.assumption(), privacy, &rng)?;

@@ -32,7 +32,7 @@ fn a_table_a_sentence_and_an_artefact() {
     let line = "The promise has 5 conditions of use: `dpglm show fit.json` lists them.\n";
     assert!(ran.stdout.ends_with(line), "{}", ran.stdout);
     assert!(shown.stdout.starts_with(before_conditions(&ran.stdout)), "{}", shown.stdout);
-    assert!(shown.stdout.contains("What was released:") && shown.stdout.contains("gradients"));
+    assert!(shown.stdout.contains("What was released:") && shown.stdout.contains("far scores"));
     let conditions = artefact(&folder)["certificate"]["conditions"].clone();
     let conditions: Vec<&str> = conditions.as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
     assert_eq!(conditions.len(), 5);
@@ -61,6 +61,8 @@ fn the_artefact_has_these_fields_and_no_others() {
         "columns",
         "intercept",
         "coefficients",
+        "estimates",
+        "determined",
         "standard_errors",
         "level",
         "intervals",

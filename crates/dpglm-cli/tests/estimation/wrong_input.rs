@@ -277,10 +277,7 @@ fn models_that_do_not_fit_together() {
         ("--family logistic", vec!["--family logistic", "--binary"]),
         ("--family multinomial", vec!["levels"]),
         ("--method statistics --intervals 0.95", vec!["--intervals", "--method statistics"]),
-        (
-            "--method reference --intervals 0.95",
-            vec!["--intervals", "--method bounded-score", "--epsilon inf"],
-        ),
+        ("--method reference --intervals 0.95", vec!["--intervals", "--method likelihood", "--epsilon inf"]),
         ("--method reference --radius 1", vec!["--radius", "--method reference"]),
         ("--method statistics --ridge 1", vec!["--ridge"]),
         ("--intervals 95", vec!["interval level", "from 0.5 to below 1", "got 95"]),

@@ -55,8 +55,14 @@ pub struct FitDocument {
     /// The chosen columns; the coefficients of all others are zero. All columns if absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub support: Option<Vec<String>>,
-    /// In the user's own units; of the chosen columns alone where there is a support.
+    /// In the user's own units; of the chosen columns alone where there is a support. Predictions are made with these.
     pub coefficients: IndexMap<String, f64>,
+    /// The same without shrinkage and penalty: what standard errors and intervals belong to. The coefficients themselves if absent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub estimates: Option<IndexMap<String, f64>>,
+    /// Whether the budget determines the coefficient; if not its interval says nothing. All of them if absent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub determined: Option<IndexMap<String, bool>>,
     /// Of sampling and of privacy noise together.
     pub standard_errors: Option<IndexMap<String, f64>>,
     /// The intervals' level.
@@ -170,10 +176,41 @@ impl FitDocument {
     }
 }
 
+impl FitDocument {
+    /// What the table's intervals mean, where coefficients are shrunk or not all are determined.
+    fn notes_on_intervals(&self) -> String {
+        let Some(determined) = &self.determined else { return String::new() };
+        if self.intervals.is_none() {
+            return "\nNo coefficient is determined at this budget, so there are no intervals: the whole budget went to the \
+                    prediction, and the coefficients are shrunk. More rows, a larger epsilon or fewer columns help.\n"
+                .into();
+        }
+        let mut notes = String::new();
+        if determined.values().any(|is| !is) {
+            notes += "\nNot determined: noise hides the coefficient, or the rows do not tell it from other columns' or from \
+                      infinity. Its interval is what a wide prior leaves; it says nothing of the sign or the size.\n";
+        }
+        let penalty = match (self.ridge.is_some_and(|ridge| ridge > 0.0), self.radius.is_some()) {
+            (false, false) => "shrinkage",
+            (true, _) => "shrinkage or the ridge penalty",
+            (false, true) => "shrinkage or the radius",
+        };
+        notes
+            + &format!(
+                "\nEstimates and intervals are of maximum likelihood, without {penalty}. Predictions use shrunk coefficients; an \
+                 artefact holds both, as `estimates` and `coefficients`.\n"
+            )
+    }
+}
+
 /// Names with the estimates, standard errors and intervals that belong to them.
 pub struct Named {
     /// The estimates.
     pub estimates: IndexMap<String, f64>,
+    /// The same without shrinkage, where there is any.
+    pub unshrunk: Option<IndexMap<String, f64>>,
+    /// Whether the budget determines them, where that is known.
+    pub determined: Option<IndexMap<String, bool>>,
     /// Of sampling and of privacy noise together.
     pub standard_errors: Option<IndexMap<String, f64>>,
     /// The ends of the confidence intervals.
@@ -189,11 +226,18 @@ impl Named {
                 "two coefficients would have the same name: rename a column or a level".into(),
             ));
         }
+        let unshrunk: Option<Vec<_>> = coefficients.iter().map(|c| Some((&c.name, c.unshrunk?))).collect();
+        let unshrunk = unshrunk.filter(|all| !all.is_empty());
         let spread: Option<Vec<_>> = coefficients.iter().map(|c| Some((&c.name, c.spread?))).collect();
         // No coefficient at all has no standard error either.
         let spread = spread.filter(|all| !all.is_empty());
         Ok(Self {
             estimates,
+            unshrunk: unshrunk
+                .as_ref()
+                .map(|all| all.iter().map(|(name, (estimate, _))| ((*name).clone(), *estimate)).collect()),
+            determined: unshrunk
+                .map(|all| all.iter().map(|(name, (_, is))| ((*name).clone(), *is)).collect()),
             standard_errors: spread
                 .as_ref()
                 .map(|all| all.iter().map(|(name, (error, _))| ((*name).clone(), *error)).collect()),
@@ -273,12 +317,14 @@ impl Artefact {
                 let chosen = chosen(fit.support.as_deref(), &fit.columns);
                 let table = table::table(
                     "coefficient",
-                    &fit.coefficients,
+                    fit.estimates.as_ref().unwrap_or(&fit.coefficients),
                     fit.standard_errors.as_ref(),
                     fit.level.zip(fit.intervals.as_ref()),
+                    fit.determined.as_ref(),
                 );
                 let given = given_the_choice(fit.support.as_deref(), fit.level);
-                format!("{family} model of {of}, {} {rows}{chosen}\n\n{table}{given}", fit.n)
+                let notes = fit.notes_on_intervals();
+                format!("{family} model of {of}, {} {rows}{chosen}\n\n{table}{given}{notes}", fit.n)
             }
             Artefact::Mean(mean) => {
                 let chosen = chosen(mean.support.as_deref(), &mean.columns);
@@ -287,6 +333,7 @@ impl Artefact {
                     &mean.means,
                     mean.standard_errors.as_ref(),
                     mean.level.zip(mean.intervals.as_ref()),
+                    None,
                 );
                 let given = given_the_choice(mean.support.as_deref(), mean.level);
                 let rows = if mean.unit.is_some() { "units" } else { "rows" };

@@ -61,6 +61,12 @@ impl Prepared {
         ];
         before.iter().flatten().for_each(|note| say(note));
         let ready = model.prepare(self.data.shape(), privacy)?;
+        notes::of_undetermined(model, &ready).iter().for_each(|note| say(note));
+        if model.level.is_some() && model.method == Method::Likelihood {
+            notes::of_columns_alike(&self.data, model.intercept, &self.names)
+                .iter()
+                .for_each(|note| say(note));
+        }
         let estimates = ready.fit(model, &self.data, rng, progress)?;
         if model.method == Method::Reference
             && let Some(note) = notes::of_separation(model, &estimates, &self.names)
@@ -68,7 +74,9 @@ impl Prepared {
             say(&note);
         }
         let coefficients = estimates.in_user_units(model, &self.names, &self.units, self.log_unit);
-        if coefficients.iter().any(|c| !c.estimate.is_finite()) {
+        let finite =
+            |c: &Coefficient| c.estimate.is_finite() && c.unshrunk.is_none_or(|(b, _)| b.is_finite());
+        if !coefficients.iter().all(finite) {
             return Err(Failure::Failed(
                 "a coefficient left the range of double precision: declare bounds that values can really take"
                     .into(),
@@ -91,6 +99,8 @@ impl Prepared {
             row_norm: model.sparse.row_norm,
             l1_radius: model.sparse.l1_radius,
             coefficients: named.estimates,
+            estimates: named.unshrunk,
+            determined: named.determined,
             standard_errors: named.standard_errors,
             level: model.level,
             intervals: named.intervals,
@@ -140,7 +150,7 @@ pub fn take_means(
                 let interval = all.get(j)?;
                 Some((unit * interval.standard_error, [user(interval.low), user(interval.high)]))
             });
-            Coefficient { name: column.name.clone(), estimate: user(fit.means[j]), spread }
+            Coefficient { name: column.name.clone(), estimate: user(fit.means[j]), unshrunk: None, spread }
         })
         .collect();
     let named = Named::new(&estimates)?;

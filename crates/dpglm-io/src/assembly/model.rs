@@ -146,15 +146,15 @@ impl Model {
             }
             if !takes {
                 let other = match self.method {
-                    Method::Reference => "bounded-score (with --epsilon inf it adds no noise either)",
+                    Method::Reference => "likelihood (with --epsilon inf it adds no noise either)",
                     method if method.is_sparse() => "select-refine",
-                    _ => "bounded-score",
+                    _ => "likelihood",
                 };
                 return refuse(format!(
                     "{flag} cannot be had with --method {name}: leave it out, or use --method {other}"
                 ));
             }
-            let fits = flag == "--ridge" || self.method == Method::Likelihood;
+            let fits = flag == "--ridge" || (self.method == Method::Likelihood && flag != "--intervals");
             if self.family == Family::Multinomial && !fits {
                 return refuse(format!(
                     "{flag} cannot be had with --family {family}: leave it out, or use another family"
@@ -238,6 +238,9 @@ impl Model {
         }
         if let Some(radius) = self.radius {
             model = model.radius(radius)?;
+        }
+        if let Some(level) = self.level {
+            model = model.intervals(level)?;
         }
         Ok(model)
     }

@@ -7,12 +7,13 @@ const DIGITS: i32 = 4;
 /// Significant digits of a standard error; its estimate and interval end at the same decimal place.
 const ERROR_DIGITS: i32 = 2;
 
-/// Names, estimates, standard errors and intervals, as far as there are any.
+/// Names, estimates, standard errors and intervals, as far as there are any, and what is not determined.
 pub fn table(
     heading: &str,
     estimates: &IndexMap<String, f64>,
     standard_errors: Option<&IndexMap<String, f64>>,
     intervals: Option<(f64, &IndexMap<String, [f64; 2]>)>,
+    determined: Option<&IndexMap<String, bool>>,
 ) -> String {
     let mut headings = vec![heading.to_owned(), "estimate".to_owned()];
     let mut columns = vec![estimates.keys().cloned().collect::<Vec<_>>(), Vec::new()];
@@ -48,9 +49,14 @@ pub fn table(
             },
         )
         .collect();
+    let is_hidden = |row: usize| {
+        let name = row.checked_sub(1).and_then(|place| estimates.get_index(place)).map(|(name, _)| name);
+        intervals.is_some() && name.and_then(|name| determined?.get(name)) == Some(&false)
+    };
     (0..=estimates.len())
         .map(|row| {
-            let line: Vec<&str> = aligned.iter().map(|column| column[row].as_str()).collect();
+            let mut line: Vec<&str> = aligned.iter().map(|column| column[row].as_str()).collect();
+            line.extend(is_hidden(row).then_some("not determined"));
             line.join("  ").trim_end().to_owned() + "\n"
         })
         .collect()
@@ -104,6 +110,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_not_determined_is_named() {
+        let named = |values: [f64; 2]| -> IndexMap<String, f64> {
+            ["age", "sex"].map(str::to_owned).into_iter().zip(values).collect()
+        };
+        let ends: IndexMap<String, [f64; 2]> =
+            [("age".to_owned(), [0.9, 1.1]), ("sex".to_owned(), [-9.0, 11.0])].into();
+        let determined: IndexMap<String, bool> = [("age".to_owned(), true), ("sex".to_owned(), false)].into();
+        let (estimates, errors) = (named([1.0, 1.0]), named([0.05, 5.0]));
+        assert_eq!(
+            table("coefficient", &estimates, Some(&errors), Some((0.95, &ends)), Some(&determined)),
+            "coefficient  estimate  std. error  95% from     to\n\
+             age             1.000       0.050     0.900   1.100\n\
+             sex             1.0         5.0      -9.0    11.0    not determined\n"
+        );
+    }
+
+    #[test]
     fn points_are_aligned_and_digits_follow_the_error() {
         let estimates: IndexMap<String, f64> =
             [("age", 0.031_27), ("(Intercept)", -12.345_6), ("gain", -3.1e-12)]
@@ -112,13 +135,13 @@ mod tests {
         let errors: IndexMap<String, f64> =
             [("age", 0.001_8), ("(Intercept)", 0.57), ("gain", 0.2)].map(|(k, v)| (k.to_owned(), v)).into();
         assert_eq!(
-            table("coefficient", &estimates, Some(&errors), None),
+            table("coefficient", &estimates, Some(&errors), None, None),
             "coefficient  estimate  std. error\n\
              age            0.0313      0.0018\n\
              (Intercept)  -12.35        0.57\n\
              gain           0.00        0.20\n"
         );
-        let plain = table("mean", &estimates, None, None);
+        let plain = table("mean", &estimates, None, None, None);
         assert!(
             plain.contains("0.03127") && plain.contains("-12.35") && plain.contains("-3.100e-12"),
             "{plain}"

@@ -114,7 +114,7 @@ fn square_roots(matrix: &DMatrix<f64>) -> (DMatrix<f64>, DMatrix<f64>) {
 }
 
 /// Refuses a level at which no interval makes sense.
-pub(super) fn require_level(level: f64) -> Result<f64> {
+pub(crate) fn require_level(level: f64) -> Result<f64> {
     if (0.5..1.0).contains(&level) {
         return Ok(level);
     }
@@ -144,7 +144,7 @@ pub(super) fn intervals(
 }
 
 /// The standard normal quantile of p in (1/2, 1), by bisection on the error function.
-fn normal_quantile(p: f64) -> f64 {
+pub(crate) fn normal_quantile(p: f64) -> f64 {
     let (mut low, mut high) = (0.0, 40.0);
     for _ in 0..80 {
         let middle: f64 = 0.5 * (low + high);

@@ -13,6 +13,7 @@
 //!    (`prior`).
 //! 5. Where the budget allows, at one of them the slope matrix.
 //! 6. Back to the columns as stored.
+//! 7. `inference`: if intervals are asked for, unshrunk estimates with standard errors.
 //!
 //! The rows are read at most 16 times: moments, norms and products of the columns, norms again, ten score passes, the slope matrix,
 //! and for real responses and counts the sizes of scores midway. Units with several rows are read twice in each of five
@@ -28,6 +29,7 @@
 
 #[cfg(test)]
 mod attacks;
+mod inference;
 mod plan;
 mod prior;
 mod response;
@@ -39,6 +41,7 @@ mod whitening;
 
 use crate::central::Privacy;
 use crate::central::glm::adjacency;
+use crate::central::interval::{Interval, normal_quantile, require_level};
 use crate::central::prepared::require_shape;
 use crate::central::purse::replay::Probe;
 use crate::central::purse::{Calibration, Purse};
@@ -49,6 +52,7 @@ use crate::noise::RandomSource;
 use crate::passes::by_unit::ByUnit;
 use crate::passes::scores::ScorePass;
 use crate::privacy::{Certificate, Event};
+use inference::Inferred;
 use plan::Plan;
 use response::Response;
 use scores::Passes;
@@ -120,6 +124,7 @@ pub struct Regression {
     intercept: bool,
     ridge: f64,
     radius: Option<f64>,
+    level: Option<f64>,
 }
 
 /// A fitted regression.
@@ -127,15 +132,32 @@ pub struct Regression {
 pub struct RegressionFit {
     /// One coefficient per column of the design; one such block for each class after the first.
     pub coefficients: Vec<Vec<f64>>,
+    /// Unshrunk estimates with their intervals, if asked for.
+    pub inference: Option<Inference>,
     /// What left, and what it cost.
     pub certificate: Certificate,
+}
+
+/// What can be said of the likelihood's own coefficients, one of each per column of the design.
+///
+/// The coefficients of a fit are shrunk where noise hides them: they predict better. Intervals belong to these estimates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inference {
+    /// The unshrunk coefficients.
+    pub estimates: Vec<f64>,
+    /// Their intervals, sampling and privacy noise together; none where the budget is too small for any.
+    pub intervals: Option<Vec<Interval>>,
+    /// Whether the budget determines the coefficient; if not its interval is what a prior leaves, and says nothing.
+    pub determined: Vec<bool>,
+    /// The covariance of the estimates, row-major, if there are intervals.
+    pub covariance: Option<Vec<f64>>,
 }
 
 impl Regression {
     /// A regression of this kind of response, without an intercept.
     pub fn new(likelihood: Likelihood) -> Result<Self> {
         likelihood.validate()?;
-        Ok(Self { likelihood, intercept: false, ridge: 0.0, radius: None })
+        Ok(Self { likelihood, intercept: false, ridge: 0.0, radius: None, level: None })
     }
 
     /// The design's first column is constant 1: its coefficient is the intercept.
@@ -153,6 +175,18 @@ impl Regression {
     /// Keeps the coefficients, intercepts left out, in the l2 ball of this radius.
     pub fn radius(mut self, radius: f64) -> Result<Self> {
         self.radius = Some(require_magnitude("radius", radius, "the largest l2 norm of the coefficients")?);
+        Ok(self)
+    }
+
+    /// Also gives confidence intervals of this level (0.95) for the unpenalised likelihood's coefficients, paid from the same budget.
+    pub fn intervals(mut self, level: f64) -> Result<Self> {
+        if matches!(self.likelihood, Likelihood::Multinomial { .. }) {
+            return Err(Error::Conflict(
+                "intervals of several classes are not there yet: fit without, or one class against another"
+                    .into(),
+            ));
+        }
+        self.level = Some(require_level(level)?);
         Ok(self)
     }
 
@@ -192,6 +226,11 @@ impl PreparedRegression {
         self.plan.reads()
     }
 
+    /// Whether a coefficient can be determined: by a public rule, known before the data is opened. False without intervals.
+    pub fn determines_any(&self) -> bool {
+        self.plan.inference.is_some()
+    }
+
     /// The same, watched or broken under an unchanged claim: for audits.
     pub(crate) fn probed(&self, probe: Probe) -> Self {
         Self { calibration: self.calibration.clone().probed(probe), ..self.clone() }
@@ -229,6 +268,7 @@ impl PreparedRegression {
         let response = Response::release(model, plan, &units, &mut purse)?;
         let columns = data.design().columns();
         let mut stored = vec![0.0; response.base.len() * columns];
+        let mut inferred = None;
         if let Some(slopes) = &plan.slopes {
             // Step 2
             let (design, standard) = standardization::release(
@@ -256,13 +296,22 @@ impl PreparedRegression {
             let found = passes.run(&mut purse, &mut read)?;
             // Step 6
             stored = passes.stored(&found.coefficients);
+            // Step 7
+            if let Some(shares) = &plan.inference {
+                let found = passes.infer(&found, shares, &mut purse, &mut read)?;
+                if model.ridge == 0.0 && model.radius.is_none() {
+                    stored = found.prediction.clone();
+                }
+                inferred = Some(found);
+            }
         }
         let coefficients = response.in_units_of_the_target(model, stored);
+        let inference = model.level.map(|level| response.inference(model, inferred, &coefficients[0], level));
         let certificate = purse
             .close(adjacency(data))
             .enforcing("entries are clamped to [-1, 1] and responses to their domain")
             .enforcing("the rows of a unit are weighted so that their scores and products are bounded");
-        Ok(RegressionFit { coefficients, certificate })
+        Ok(RegressionFit { coefficients, inference, certificate })
     }
 }
 
@@ -285,6 +334,37 @@ impl Response<'_> {
             }
         }
         blocks
+    }
+}
+
+impl Response<'_> {
+    /// The intervals of what inference found; where the budget allows none, no coefficient is determined.
+    fn inference(
+        &self,
+        model: &Regression,
+        inferred: Option<Inferred>,
+        shrunk: &[f64],
+        level: f64,
+    ) -> Inference {
+        let Some(Inferred { estimate, covariance, determined, .. }) = inferred else {
+            return Inference {
+                estimates: shrunk.to_vec(),
+                intervals: None,
+                determined: vec![false; shrunk.len()],
+                covariance: None,
+            };
+        };
+        let estimates = self.in_units_of_the_target(model, estimate).swap_remove(0);
+        let covariance = covariance * (self.unit * self.unit);
+        let width = normal_quantile(0.5 + 0.5 * level);
+        let interval = |(j, estimate): (usize, &f64)| {
+            let standard_error = covariance[(j, j)].max(0.0).sqrt();
+            let half = width * standard_error;
+            Interval { standard_error, low: estimate - half, high: estimate + half }
+        };
+        let intervals = estimates.iter().enumerate().map(interval).collect();
+        let covariance = covariance.transpose().as_slice().to_vec();
+        Inference { estimates, intervals: Some(intervals), determined, covariance: Some(covariance) }
     }
 }
 

@@ -26,9 +26,10 @@ pub(crate) struct RowMap {
     whitening: Option<Whitening>,
 }
 
-/// A symmetric matrix with its inverse.
+/// A matrix with its inverse.
 struct Whitening {
     matrix: DMatrix<f64>,
+    inverse: DMatrix<f64>,
     condition: f64,
 }
 
@@ -39,23 +40,39 @@ impl RowMap {
         Self { centre, inverse, whitening: None }
     }
 
-    /// Followed by a symmetric matrix; `None` if `inverse` is too far from being its inverse.
+    /// Followed by a matrix; `None` if `inverse` is too far from being its inverse.
     pub(crate) fn whitened(&self, matrix: DMatrix<f64>, inverse: &DMatrix<f64>) -> Option<Self> {
         let d = matrix.nrows();
-        let residual = (DMatrix::identity(d, d) - inverse * &matrix).norm();
+        let (matrix, inverse) = match &self.whitening {
+            None => (matrix, inverse.clone()),
+            Some(before) => (matrix * &before.matrix, &before.inverse * inverse),
+        };
+        let residual = (DMatrix::identity(d, d) - &inverse * &matrix).norm();
         let rounding = 4.0 * d as f64 * f64::EPSILON * inverse.norm() * matrix.norm();
         let apart = 1.0 - 1.01 * (residual + rounding);
         let condition = 1.01 * matrix.norm() * inverse.norm() / apart;
         (apart > 0.5).then(|| Self {
             centre: self.centre.clone(),
             inverse: self.inverse.clone(),
-            whitening: Some(Whitening { matrix, condition }),
+            whitening: Some(Whitening { matrix, inverse, condition }),
         })
     }
 
     /// One over the scale of each column.
     pub(crate) fn inverse(&self) -> &[f64] {
         &self.inverse
+    }
+
+    /// How far apart the rows of a column lie that make up its variance, in units of its scale. With mean m and variance v of
+    /// entries in [-1, 1] that is `2 v / (1 - m^2)`: from end to end for a column of two levels, however rare one of them is, but no
+    /// more than the scale for a column that fills little of its bounds.
+    pub(crate) fn reach(&self) -> Vec<f64> {
+        let pairs = self.centre.iter().zip(&self.inverse);
+        // Where scales are floored, no farther than the bounds.
+        let reach = |(m, inverse): (&f64, &f64)| {
+            (2.0 / (inverse * (1.0 - m * m).max(1e-9))).clamp(1.0, (2.0 * inverse).max(1.0))
+        };
+        pairs.map(reach).collect()
     }
 
     pub(crate) fn columns(&self) -> usize {
@@ -84,13 +101,22 @@ impl RowMap {
         }
     }
 
-    /// The coefficients of stored columns, `S' W b`, of vectors one after the other.
+    /// The matrix that follows the standard coordinates, and its inverse; the identity where nothing was whitened.
+    pub(crate) fn whitening(&self) -> (DMatrix<f64>, DMatrix<f64>) {
+        let d = self.columns();
+        match &self.whitening {
+            Some(whitening) => (whitening.matrix.clone(), whitening.inverse.clone()),
+            None => (DMatrix::identity(d, d), DMatrix::identity(d, d)),
+        }
+    }
+
+    /// The coefficients of stored columns, `S' W' b`, of vectors one after the other.
     pub(crate) fn stored(&self, coefficients: &[f64]) -> Vec<f64> {
         let d = self.columns();
         let mut stored = coefficients.to_vec();
         for b in stored.chunks_exact_mut(d) {
             if let Some(whitening) = &self.whitening {
-                let mapped = &whitening.matrix * DMatrixView::from_slice(b, d, 1);
+                let mapped = whitening.matrix.tr_mul(&DMatrixView::from_slice(b, d, 1));
                 b.copy_from_slice(mapped.as_slice());
             }
             b.iter_mut().zip(&self.inverse).for_each(|(b, inverse)| *b *= inverse);

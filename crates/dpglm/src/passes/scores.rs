@@ -78,6 +78,26 @@ pub(crate) struct Scored {
     slopes: Vec<f64>,
 }
 
+impl Scored {
+    /// The first residual of a row.
+    pub(crate) fn residual(&self, row: usize) -> f64 {
+        self.residuals[row * self.residuals.len() / self.sizes.len()]
+    }
+
+    /// The slope of a row.
+    pub(crate) fn slope(&self, row: usize) -> f64 {
+        self.slopes[row]
+    }
+
+    /// The same rows with other norms. Two more roundings are within the margins of the weights.
+    pub(crate) fn with_norms(mut self, before: &[f64], after: &[f64]) -> Self {
+        for ((size, before), after) in self.sizes.iter_mut().zip(before).zip(after) {
+            *size *= after / before;
+        }
+        self
+    }
+}
+
 /// Shorter than 1 by more than the rounding of a size, a quotient and a product.
 const SHORT: f64 = 1.0 - 1e-9;
 /// Shorter by the rounding of a unit's sum of as many rows as there can be, too: `2^36 2^-53 < 2^-16`.
@@ -160,12 +180,21 @@ impl ScorePass<'_> {
         self.units.sums(|row| scored.sizes[row])
     }
 
+    /// What each unit's scores are multiplied by so that they stay within the bound.
+    pub(crate) fn factors(&self, scored: &Scored, bound: f64) -> Vec<f64> {
+        let allowed = bound * SHORT_SUM;
+        self.sizes(scored).iter().map(|size| (allowed / size).min(SHORT_SUM)).collect()
+    }
+
+    /// Whether a factor leaves a unit as it is.
+    pub(crate) fn leaves(factor: f64) -> bool {
+        factor >= SHORT_SUM
+    }
+
     /// The second read: scores and slopes, each unit's rows weighted together.
     pub(crate) fn read_scored(&self, model: &impl RowModel, scored: &Scored, bounds: ScoreBounds) -> Scores {
         let (data, outputs) = (self.units.data(), model.outputs());
-        let allowed = bounds.score * SHORT_SUM;
-        let factors: Vec<f64> =
-            self.sizes(scored).iter().map(|size| (allowed / size).min(SHORT_SUM)).collect();
+        let factors = self.factors(scored, bounds.score);
         let residual = |row: usize, _: &[f64], out: &mut [f64]| {
             let factor = data.weight(row) * factors[data.unit_of(row)];
             let residuals = &scored.residuals[row * outputs..(row + 1) * outputs];

@@ -59,6 +59,18 @@ fn glm(name: &'static str, family: Family, target: (f64, f64), frame: Frame) -> 
 
 /// Maximum likelihood in few passes. With so many units the slope matrix is released at budgets that are still small enough to tell.
 fn likelihood(name: &'static str, likelihood: Likelihood, frame: Frame) -> Variant {
+    likelihood_of(name, likelihood, frame, false)
+}
+
+/// The same with intervals.
+fn with_intervals(likelihood: Likelihood, target: (f64, f64), per_unit: Option<usize>) -> Variant {
+    let frame =
+        Frame { per_unit, weights: per_unit.is_some(), ..Frame::new(UNITS, 2, target).with_intercept() };
+    let name = if per_unit.is_some() { "intervals of units" } else { "intervals" };
+    likelihood_of(name, likelihood, frame, true)
+}
+
+fn likelihood_of(name: &'static str, likelihood: Likelihood, frame: Frame, intervals: bool) -> Variant {
     let frame = Frame { units: 2 * UNITS, ..frame };
     let shape = Shape {
         columns: frame.columns,
@@ -73,10 +85,19 @@ fn likelihood(name: &'static str, likelihood: Likelihood, frame: Frame) -> Varia
         if intercept {
             model = model.with_intercept();
         }
+        if intervals {
+            model = model.intervals(0.95)?;
+        }
         let prepared = model.prepare(shape, privacy)?;
         Ok(Method::new(prepared.events()?, move |probe| {
             let prepared = prepared.probed(probe);
-            Rc::new(move |data, rng| Ok(prepared.fit(data, rng)?.coefficients.concat()))
+            Rc::new(move |data, rng| {
+                let fit = prepared.fit(data, rng)?;
+                let inferred = fit
+                    .inference
+                    .map(|found| [found.estimates, found.covariance.unwrap_or_default()].concat());
+                Ok([fit.coefficients.concat(), inferred.unwrap_or_default()].concat())
+            })
         }))
     })
     .slow(LIKELIHOOD)
@@ -91,19 +112,23 @@ pub(super) fn linear_likelihood() -> Result<AuditCase> {
         let frame = Frame::new(UNITS, 2, (low, high)).with_intercept();
         likelihood(name, Likelihood::Gaussian { low, high }, frame)
     }));
+    variants.push(with_intervals(Likelihood::Gaussian { low, high }, (low, high), Some(3)));
     audit("linear-likelihood", variants, NONE)
 }
 
 pub(super) fn logistic_likelihood() -> Result<AuditCase> {
     let ways = ways((0.0, 1.0)).into_iter();
     let variants = ways.map(|(name, frame)| likelihood(name, Likelihood::Logistic, frame));
+    let variants = variants.chain([with_intervals(Likelihood::Logistic, (0.0, 1.0), None)]);
     audit("logistic-likelihood", variants.collect(), NONE)
 }
 
 pub(super) fn poisson_likelihood() -> Result<AuditCase> {
     let (low, high) = (0.0, 9.0);
     let one = |(name, frame)| likelihood(name, Likelihood::Poisson { low, high }, frame);
-    audit("poisson-likelihood", with_exposures((low, high)).into_iter().map(one).collect(), NONE)
+    let intervals = with_intervals(Likelihood::Poisson { low, high }, (low, high), Some(3));
+    let variants = with_exposures((low, high)).into_iter().map(one).chain([intervals]);
+    audit("poisson-likelihood", variants.collect(), NONE)
 }
 
 pub(super) fn multinomial_likelihood() -> Result<AuditCase> {

@@ -2,8 +2,8 @@
 
 use super::{Family, INTERCEPT, Model};
 use crate::UserUnits;
-use dpglm::central::{Fit, MultinomialFit, SparseFit, SparseMultinomialFit};
-use dpglm::estimators::dense::RegressionFit;
+use dpglm::central::{Fit, Interval, MultinomialFit, SparseFit, SparseMultinomialFit};
+use dpglm::estimators::dense::{Inference, RegressionFit};
 use dpglm::privacy::Certificate;
 
 /// What was fitted, in stored units: one block of coefficients, or one a class after the first.
@@ -12,12 +12,22 @@ pub struct Estimates {
     pub blocks: Vec<Vec<f64>>,
     /// The fitted columns of the design, ascending, the constant one included; all of them if `None`.
     pub support: Option<Vec<usize>>,
-    /// Covariance of the coefficients and the half-width of an interval in standard errors.
+    /// Covariance of the coefficients, or of the unshrunk ones, and the half-width of an interval in standard errors.
     pub spread: Option<(Vec<f64>, f64)>,
+    /// The unshrunk coefficients that intervals belong to, where the fitted ones are shrunk.
+    pub unshrunk: Option<Unshrunk>,
     /// The penalty, where it was chosen privately.
     pub ridge: Option<f64>,
     /// What left, and what it cost.
     pub certificate: Certificate,
+}
+
+/// What intervals belong to where fitted coefficients are shrunk, in stored units.
+pub struct Unshrunk {
+    /// The estimates of maximum likelihood.
+    pub estimates: Vec<f64>,
+    /// Whether the budget determines the coefficient.
+    pub determined: Vec<bool>,
 }
 
 /// One coefficient in the user's units.
@@ -26,19 +36,26 @@ pub struct Coefficient {
     pub name: String,
     /// Its value.
     pub estimate: f64,
+    /// The unshrunk value, which the interval belongs to, and whether the budget determines it.
+    pub unshrunk: Option<(f64, bool)>,
     /// Standard error and interval.
     pub spread: Option<(f64, [f64; 2])>,
 }
 
+/// Half of an interval's width in standard errors: the same for all.
+fn half_width(intervals: Option<&[Interval]>) -> f64 {
+    let interval = intervals.into_iter().flatten().find(|i| i.standard_error > 0.0);
+    interval.map_or(0.0, |i| (i.high - i.low) / (2.0 * i.standard_error))
+}
+
 impl From<Fit> for Estimates {
     fn from(fit: Fit) -> Self {
-        // Every interval is as many standard errors wide.
-        let half_width = fit.intervals.iter().flatten().find(|i| i.standard_error > 0.0);
-        let half_width = half_width.map_or(0.0, |i| (i.high - i.low) / (2.0 * i.standard_error));
+        let half_width = half_width(fit.intervals.as_deref());
         Self {
             blocks: vec![fit.coefficients],
             support: None,
             spread: fit.covariance.map(|covariance| (covariance, half_width)),
+            unshrunk: None,
             ridge: None,
             certificate: fit.certificate,
         }
@@ -47,10 +64,17 @@ impl From<Fit> for Estimates {
 
 impl From<RegressionFit> for Estimates {
     fn from(fit: RegressionFit) -> Self {
+        let (mut spread, mut unshrunk) = (None, None);
+        if let Some(Inference { estimates, intervals, determined, covariance }) = fit.inference {
+            let half_width = half_width(intervals.as_deref());
+            spread = covariance.map(|covariance| (covariance, half_width));
+            unshrunk = Some(Unshrunk { estimates, determined });
+        }
         Self {
             blocks: fit.coefficients,
             support: None,
-            spread: None,
+            spread,
+            unshrunk,
             ridge: None,
             certificate: fit.certificate,
         }
@@ -63,6 +87,7 @@ impl From<MultinomialFit> for Estimates {
             blocks: fit.coefficients,
             support: None,
             spread: None,
+            unshrunk: None,
             ridge: None,
             certificate: fit.certificate,
         }
@@ -91,7 +116,8 @@ impl Estimates {
         support.truncate(sparsity.unwrap_or(all.len()));
         support.sort_unstable();
         let blocks = vec![support.iter().map(|&j| all[j]).collect()];
-        Self { blocks, support: Some(support), spread: None, ridge: None, certificate: fit.certificate }
+        let certificate = fit.certificate;
+        Self { blocks, support: Some(support), spread: None, unshrunk: None, ridge: None, certificate }
     }
 
     /// The names of the chosen columns; `None` if all columns were fitted.
@@ -124,27 +150,60 @@ impl Estimates {
         let names = chosen.as_deref().unwrap_or(names);
         let units = &self.units_of_chosen(constants, units);
         let errors = self.standard_errors(units, constants > 0);
-        let mut all = Vec::new();
-        for (k, block) in self.blocks.iter().enumerate() {
+        let in_user_units = |block: &[f64]| -> Vec<f64> {
             let stored = block.get(constants..).unwrap_or_default();
             let intercept = block.first().copied().filter(|_| constants > 0);
             let (slopes, intercept) = units.coefficients(stored, intercept);
-            let estimates = intercept.map(|b| b - log_unit).into_iter().chain(slopes);
+            intercept.map(|b| b - log_unit).into_iter().chain(slopes).collect()
+        };
+        let unshrunk = self.unshrunk.as_ref().map(|unshrunk| {
+            let estimates = in_user_units(&unshrunk.estimates);
+            let determined = self.determined(unshrunk, units, constants > 0, errors.as_ref());
+            estimates.into_iter().zip(determined).collect::<Vec<_>>()
+        });
+        let mut all = Vec::new();
+        for (k, block) in self.blocks.iter().enumerate() {
             let labels =
                 (constants > 0).then_some(INTERCEPT).into_iter().chain(names.iter().map(String::as_str));
-            for (j, (name, estimate)) in labels.zip(estimates).enumerate() {
+            for (j, (name, estimate)) in labels.zip(in_user_units(block)).enumerate() {
                 let name = match model.family {
                     Family::Multinomial => coefficient_of_class(&classes, k + 1, name),
                     _ => name.to_owned(),
                 };
+                let unshrunk = unshrunk.as_ref().and_then(|all| all.get(j).copied());
+                let middle = unshrunk.map_or(estimate, |(estimate, _)| estimate);
                 let spread = errors.as_ref().and_then(|(errors, half_width)| {
                     let error = *errors.get(j)?;
-                    Some((error, [estimate - half_width * error, estimate + half_width * error]))
+                    Some((error, [middle - half_width * error, middle + half_width * error]))
                 });
-                all.push(Coefficient { name, estimate, spread });
+                all.push(Coefficient { name, estimate, unshrunk, spread });
             }
         }
         all
+    }
+
+    /// Which coefficients the budget determines in the user's units. Slopes are the stored ones in other units; the intercept is
+    /// far from the stored one's middle, and is determined unless slopes that are not make up a third of its variance.
+    fn determined(
+        &self,
+        unshrunk: &Unshrunk,
+        units: &UserUnits,
+        with_intercept: bool,
+        errors: Option<&(Vec<f64>, f64)>,
+    ) -> Vec<bool> {
+        let mut determined = unshrunk.determined.clone();
+        let Some(((covariance, _), (errors, _))) = self.spread.as_ref().zip(errors) else {
+            return determined;
+        };
+        if with_intercept && !determined.is_empty() {
+            let size = determined.len();
+            let hidden = (1..size).filter(|&j| !unshrunk.determined[j]);
+            let variance: f64 = hidden
+                .map(|j| units.shift.get(j - 1).map_or(0.0, |s| s * s * covariance[j * size + j]))
+                .sum();
+            determined[0] &= errors.first().is_none_or(|error| 3.0 * variance < error * error);
+        }
+        determined
     }
 
     fn units_of_chosen(&self, constants: usize, units: &UserUnits) -> UserUnits {

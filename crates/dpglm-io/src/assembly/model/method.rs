@@ -52,12 +52,11 @@ pub enum TakesSparsity {
 }
 
 impl Method {
-    /// The method for users who name none: for few coefficients, or with intervals or a penalty that is chosen privately, or in
-    /// plain.
-    pub fn default_for(sparsity: Option<usize>, intervals: bool, tunes_ridge: bool) -> Self {
+    /// The method for users who name none: for few coefficients, or with a penalty that is chosen privately, or in plain.
+    pub fn default_for(sparsity: Option<usize>, tunes_ridge: bool) -> Self {
         match sparsity {
             Some(_) => Method::SelectRefine,
-            None if intervals || tunes_ridge => Method::BoundedScore,
+            None if tunes_ridge => Method::BoundedScore,
             None => Method::Likelihood,
         }
     }
@@ -96,12 +95,12 @@ impl Method {
 
     /// Whether it can give confidence intervals.
     pub fn takes_intervals(self) -> bool {
-        matches!(self, Method::BoundedScore | Method::SelectRefine)
+        matches!(self, Method::Likelihood | Method::BoundedScore | Method::SelectRefine)
     }
 
     /// Whether it can keep to a ball.
     pub fn takes_radius(self) -> bool {
-        self == Method::Likelihood || self.takes_intervals()
+        self.takes_intervals()
     }
 
     /// Whether it takes a penalty.

@@ -90,7 +90,7 @@ impl Wishes {
         }
         let default = || {
             let sparsity = self.sparsity.or(self.tune.sparsity);
-            Method::default_for(sparsity, self.level.is_some(), self.tune.ridge.is_some())
+            Method::default_for(sparsity, self.tune.ridge.is_some())
         };
         let method = match (self.robust, self.method) {
             (true, Some(method)) if method != Method::BoundedScore => {

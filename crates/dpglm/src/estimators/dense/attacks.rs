@@ -80,11 +80,20 @@ fn attacked(name: &str, likelihood: Likelihood, beside: Beside, response: impl F
         model = model.with_intercept();
     }
     // Little: location alone, or with slopes for some. Enough for slopes of all. Enough for the slope matrix.
-    for epsilon in [3.0, 40.0, 600.0] {
+    let plain = [3.0, 40.0, 600.0].map(|epsilon| (model.clone(), epsilon));
+    // Enough for intervals, and far more.
+    let intervals = model.clone().intervals(0.95).ok();
+    let inferring =
+        intervals.into_iter().flat_map(|model| [150.0, 600.0].map(|epsilon| (model.clone(), epsilon)));
+    for (model, epsilon) in plain.into_iter().chain(inferring) {
         let privacy = Privacy::Budget(Budget::new(epsilon, 1e-3).expect("valid"));
         let mut tables = Tables::new(7);
         let shape = neighbours(&mut tables, beside, &response)[0].shape();
         let prepared = model.prepare(shape, privacy).expect("valid");
+        assert!(
+            model.level.is_none() || prepared.determines_any(),
+            "{name}: nothing is inferred at {epsilon}"
+        );
         withstands(name, 8_000, |tables| {
             let pair = neighbours(tables, beside, &response);
             let (prepared, seed) = (prepared.clone(), tables.uniform().to_bits());

@@ -4,6 +4,7 @@
 //! *ratio*. Below [`LEAST_RATIO`], or for real responses below [`LEAST_REAL`] in all, only the location of the response can be
 //! learned, and has the whole budget.
 
+use super::inference;
 use super::{Likelihood, Regression};
 use crate::central::Privacy;
 use crate::central::purse::Planned;
@@ -60,6 +61,76 @@ pub(super) struct Plan {
     pub response: f64,
     /// What follows, unless the location is all that can be learned.
     pub slopes: Option<SlopePlan>,
+    /// The shares of inference, where it is asked for and the budget allows it.
+    pub inference: Option<InferencePlan>,
+}
+
+/// The shares of inference.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct InferencePlan {
+    pub products: f64,
+    pub curvature: f64,
+    pub slope: f64,
+    /// Of each pass over the far scores.
+    pub scores: Vec<f64>,
+    pub second: f64,
+    /// The share of each level.
+    pub level: f64,
+}
+
+impl InferencePlan {
+    /// Intervals need a slope matrix that is clear of its noise, which grows with the root of the columns: below five times that root
+    /// per coefficient the whole budget goes to prediction, and no coefficient is determined.
+    fn new(model: &Regression, shape: Shape, ratio: f64, private: bool) -> Option<Self> {
+        let enough = ratio >= 5.0 * (shape.columns as f64).sqrt() && shape.columns <= MOST_SCALES;
+        let passes = match model.likelihood {
+            Likelihood::Gaussian { .. } if private => 1,
+            Likelihood::Gaussian { .. } => 2,
+            Likelihood::Logistic if private && !shape.grouped => 3,
+            Likelihood::Logistic | Likelihood::Poisson { .. } => 2,
+            Likelihood::Multinomial { .. } => return None,
+        };
+        (model.level.is_some() && enough).then_some(Self {
+            products: 0.05,
+            curvature: 0.055,
+            slope: 0.18,
+            scores: growing(0.28, passes, 2.5),
+            second: 0.035,
+            level: 0.008,
+        })
+    }
+
+    fn total(&self) -> f64 {
+        let levels = self.level * inference::LEVEL_COUNT as f64;
+        self.products + self.curvature + self.slope + self.all_scores() + self.second + levels
+    }
+
+    /// The share of all passes over the far scores.
+    pub(super) fn all_scores(&self) -> f64 {
+        self.scores.iter().sum()
+    }
+
+    fn lines(&self) -> Vec<Planned> {
+        let levels = self.level * inference::LEVEL_COUNT as f64;
+        let mut lines = vec![
+            Planned::selection(inference::LEVELS, levels, inference::LEVEL_COUNT),
+            Planned::gaussian(inference::PRODUCTS, self.products, 1),
+            Planned::gaussian(inference::CURVATURE, self.curvature, 1),
+        ];
+        let scores = self.scores.iter().zip(inference::SCORES);
+        lines.extend(scores.map(|(&share, what)| Planned::gaussian(what, share, 1)));
+        lines.push(Planned::gaussian(inference::SLOPE, self.slope, 1));
+        lines.push(Planned::gaussian(inference::SECOND, self.second, 1));
+        lines
+    }
+
+    /// How often the rows are read: where weights wait for their units twice a pass, but for the first, which starts where the
+    /// rows were scored before. The second moment is that at the mean point: with one pass where the rows were scored, too.
+    fn reads(&self, grouped: bool) -> u64 {
+        let passes = self.scores.len() as u64;
+        let scores = if grouped { 2 * passes - 1 } else { passes };
+        7 + scores + u64::from(passes > 1)
+    }
 }
 
 /// The shares of everything beside the response's location.
@@ -94,8 +165,11 @@ impl Plan {
             (false, _) if real => 0.03,
             (false, _) => 0.0,
         };
-        let slopes = (!(model.intercept && little)).then(|| SlopePlan::new(model, shape, mu, 1.0 - response));
-        Self { shape, mu, ratio, private, response, slopes }
+        let inference = InferencePlan::new(model, shape, ratio, private).filter(|_| !little);
+        let rest = 1.0 - response - inference.as_ref().map_or(0.0, InferencePlan::total);
+        let slopes = (!(model.intercept && little))
+            .then(|| SlopePlan::new(model, shape, mu, rest, inference.as_ref(), private));
+        Self { shape, mu, ratio, private, response, slopes, inference }
     }
 
     /// The `mu` of a release of this share.
@@ -134,6 +208,7 @@ impl Plan {
         lines.push(Planned::gaussian(TRACE, slopes.trace, slopes.scores.len() as u64));
         lines
             .extend(slopes.scores.iter().zip(SCORES).map(|(&share, what)| Planned::gaussian(what, share, 1)));
+        lines.extend(self.inference.iter().flat_map(InferencePlan::lines));
         lines
     }
 
@@ -189,8 +264,16 @@ impl Plan {
             true => 2 * passes - 1,
             false => passes + slopes.levels.iter().filter(|&&pass| pass > 0).count(),
         };
-        (once + scores) as u64
+        let inference = self.inference.as_ref().map_or(0, |plan| plan.reads(self.shape.grouped));
+        (once + scores) as u64 + inference
     }
+}
+
+/// Shares of so many passes that grow from one to the next by a factor.
+fn growing(all: f64, passes: i32, growth: f64) -> Vec<f64> {
+    let weights: Vec<f64> = (0..passes).map(|pass| growth.powi(pass)).collect();
+    let total: f64 = weights.iter().sum();
+    weights.iter().map(|weight| all * weight / total).collect()
 }
 
 /// How a number of the response is released.
@@ -204,7 +287,14 @@ pub(super) enum Kind {
 
 impl SlopePlan {
     /// Divides `rest`.
-    fn new(model: &Regression, shape: Shape, mu: f64, rest: f64) -> Self {
+    fn new(
+        model: &Regression,
+        shape: Shape,
+        mu: f64,
+        rest: f64,
+        inference: Option<&InferencePlan>,
+        private: bool,
+    ) -> Self {
         let (n, columns) = (shape.units as f64, shape.columns as f64);
         let real = model.likelihood.is_real();
         let one_curve = matches!(model.likelihood, Likelihood::Logistic | Likelihood::Poisson { .. });
@@ -212,25 +302,27 @@ impl SlopePlan {
         let moments = (0.05_f64).min(0.15 * rest);
         let products = with_products.then_some((0.08_f64).min(0.25 * rest));
         let row_level = (real && with_products).then_some((0.01_f64).min(0.05 * rest));
-        // A pass over units with several rows reads them twice.
-        let (passes, growth) = if shape.grouped { (5, 2.56_f64) } else { (10, 1.6_f64) };
-        let levels = match (real || shape.grouped, shape.grouped) {
-            (false, _) => vec![],
-            (true, true) => vec![0, 2],
-            (true, false) => vec![0, 5],
+        // A pass over units with several rows reads them twice; inference reads them, too.
+        let (passes, growth) = match (shape.grouped, inference) {
+            (false, None) => (10, 1.6_f64),
+            (true, None) | (false, Some(_)) => (5, 2.56),
+            (true, Some(plan)) if plan.scores.len() == 1 => (4, 3.2),
+            (true, Some(_)) => (3, 4.1),
         };
+        let levels = if real || shape.grouped { vec![0, passes as usize / 2] } else { vec![] };
         let level = (25.0 / (n * mu)).powi(2).clamp(0.02, 0.1).min(0.15 * rest);
-        let slope_matrix = (one_curve && n * mu / columns >= SLOPE_RATIO && shape.columns <= MOST_SCALES)
-            .then_some((if shape.grouped { 2 } else { 4 }, 0.08));
+        // Inference has its own, but without noise nothing is lost by nearness to the solution.
+        let worth = inference.is_none() || (!private && !shape.grouped && !real);
+        let slope_matrix =
+            (worth && one_curve && n * mu / columns >= SLOPE_RATIO && shape.columns <= MOST_SCALES)
+                .then_some((if passes < 10 { 2 } else { 4 }, 0.08));
         let spent = moments
             + products.unwrap_or(0.0)
             + row_level.unwrap_or(0.0)
             + level * levels.len() as f64
             + slope_matrix.map_or(0.0, |(_, share)| share);
         let left = rest - spent;
-        let weights: Vec<f64> = (0..passes).map(|pass| growth.powi(pass)).collect();
-        let total: f64 = weights.iter().sum();
-        let scores = weights.iter().map(|weight| 0.98 * left * weight / total).collect();
+        let scores = growing(0.98 * left, passes, growth);
         Self {
             columns: moments,
             products,

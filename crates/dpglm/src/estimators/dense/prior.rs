@@ -15,7 +15,7 @@
 use nalgebra::{Cholesky, DMatrix, DVector};
 
 /// The guess of a standard coefficient's size.
-const GUESS: f64 = 0.2;
+pub(super) const GUESS: f64 = 0.2;
 const STEPS: usize = 30;
 /// Scales that change by less are found.
 const CLOSE: f64 = 0.003;

@@ -150,12 +150,12 @@ impl Passes<'_> {
         let Self { plan, slopes, rows, .. } = self;
         let n = plan.shape.units as f64;
         let columns = rows.map.columns() as f64;
-        let wanted = (tuning.beyond * columns.sqrt() / plan.mu).min(tuning.most * n);
-        let seen = wanted.max(SEEN / plan.mu_of(slopes.level)).min(0.3 * n);
+        let wanted = (tuning.beyond * columns.sqrt() / plan.mu).min(tuning.most * rows.count);
+        let seen = wanted.max(SEEN / plan.mu_of(slopes.level)).min(0.3 * rows.count);
         let largest = if plan.shape.grouped { 12 } else { 8 };
         let grid = Candidates::positive_geometric(size * 2f64.powi(-6), size * 2f64.powi(largest), 4)?;
         let level = purse.quantile(SCORE_LEVEL, &rows.sizes(scored), grid, 1.0 - seen / n)?;
-        Ok(level * ((n / wanted).ln() / (n / seen).ln()).powf(tuning.tail))
+        Ok(level * ((rows.count / wanted).ln() / (rows.count / seen).ln()).powf(tuning.tail))
     }
 
     /// The mean slope of the scores in units of that at the start, from its noisy trace.
@@ -301,7 +301,7 @@ impl Average {
 }
 
 /// A matrix of the same eigenvectors.
-trait RecomposeBy {
+pub(super) trait RecomposeBy {
     fn recompose_by(&self, value: impl Fn(f64) -> f64) -> DMatrix<f64>;
 }
 

@@ -7,29 +7,29 @@ use crate::families::Family;
 use crate::noise::RandomSource;
 use crate::privacy::Budget;
 
-const GAUSSIAN: Likelihood = Likelihood::Gaussian { low: -4.0, high: 4.0 };
+pub(super) const GAUSSIAN: Likelihood = Likelihood::Gaussian { low: -4.0, high: 4.0 };
 
-fn budget(epsilon: f64) -> Privacy {
+pub(super) fn budget(epsilon: f64) -> Privacy {
     Privacy::Budget(Budget::new(epsilon, 1e-6).unwrap())
 }
 
-fn seeded(name: &str) -> RandomSource {
+pub(super) fn seeded(name: &str) -> RandomSource {
     RandomSource::insecure_seeded(name.bytes().fold(0, |h, b| 31_u64.wrapping_mul(h) + u64::from(b)))
 }
 
 /// Uniform numbers of a seeded source.
-struct Numbers(RandomSource);
+pub(super) struct Numbers(pub RandomSource);
 
 impl Numbers {
-    fn uniform(&mut self) -> f64 {
+    pub(super) fn uniform(&mut self) -> f64 {
         self.0.below(1 << 53) as f64 * 2f64.powi(-53)
     }
 
-    fn normal(&mut self) -> f64 {
+    pub(super) fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 
-    fn poisson(&mut self, mean: f64) -> f64 {
+    pub(super) fn poisson(&mut self, mean: f64) -> f64 {
         let (mut left, mut count) = (mean - self.uniform().ln().abs(), 0.0);
         while left > 0.0 {
             left += self.uniform().ln();
@@ -40,33 +40,33 @@ impl Numbers {
 }
 
 /// Rows of a constant and `columns` uniform entries in [-1, 1].
-fn rows(numbers: &mut Numbers, n: usize, columns: usize) -> Vec<Vec<f64>> {
+pub(super) fn rows(numbers: &mut Numbers, n: usize, columns: usize) -> Vec<Vec<f64>> {
     let entries =
         |numbers: &mut Numbers| (0..columns).map(|_| 2.0 * numbers.uniform() - 1.0).collect::<Vec<_>>();
     (0..n).map(|_| [vec![1.0], entries(numbers)].concat()).collect()
 }
 
-fn dataset(x: &[Vec<f64>], y: Vec<f64>) -> Dataset {
+pub(super) fn dataset(x: &[Vec<f64>], y: Vec<f64>) -> Dataset {
     Dataset::new(Design::from_f64(x.len(), x[0].len(), x.concat()).unwrap(), y).unwrap()
 }
 
-fn dot(x: &[f64], b: &[f64]) -> f64 {
+pub(super) fn dot(x: &[f64], b: &[f64]) -> f64 {
     x.iter().zip(b).map(|(x, b)| x * b).sum()
 }
 
-fn logistic(numbers: &mut Numbers, u: f64) -> f64 {
+pub(super) fn logistic(numbers: &mut Numbers, u: f64) -> f64 {
     f64::from(u8::from(numbers.uniform() < 1.0 / (1.0 + (-u).exp())))
 }
 
-fn fit(model: &Regression, data: &Dataset, privacy: Privacy, name: &str) -> RegressionFit {
+pub(super) fn fit(model: &Regression, data: &Dataset, privacy: Privacy, name: &str) -> RegressionFit {
     model.fit(data, privacy, &mut seeded(name)).unwrap()
 }
 
-fn with_intercept(likelihood: Likelihood) -> Regression {
+pub(super) fn with_intercept(likelihood: Likelihood) -> Regression {
     Regression::new(likelihood).unwrap().with_intercept()
 }
 
-fn assert_close(found: &[f64], wanted: &[f64], within: f64) {
+pub(super) fn assert_close(found: &[f64], wanted: &[f64], within: f64) {
     assert_eq!(found.len(), wanted.len());
     for (f, w) in found.iter().zip(wanted) {
         assert!((f - w).abs() <= within, "{found:?} for {wanted:?}");
@@ -344,7 +344,7 @@ fn a_radius_is_kept() {
     assert!(b[1].hypot(b[2]) <= 0.5 + 1e-9 && b[1] > 0.4 && (b[0] - 3.0).abs() < 0.2, "{b:?}");
 }
 
-/// Progress counts the reads that were announced, never more than sixteen.
+/// Progress counts the reads that were announced, never more than sixteen, or twenty with intervals.
 #[test]
 fn rows_are_read_as_often_as_announced() {
     let mut numbers = Numbers(seeded("reads"));
@@ -352,18 +352,23 @@ fn rows_are_read_as_often_as_announced() {
     let y: Vec<f64> = x.iter().map(|x| f64::from(u8::from(x[1] > 0.0))).collect();
     let plain = dataset(&x, y);
     let units = plain.clone().with_units((0..3_000).map(|i| i / 2).collect(), 1_500, "person").unwrap();
+    let read = |model: &Regression, data: &Dataset, privacy: Privacy, most: u64| {
+        let prepared = model.prepare(data.shape(), privacy).unwrap();
+        let mut last = 0;
+        let progress = &mut |done, of| {
+            assert!(done == last + 1 && of == prepared.reads());
+            last = done;
+        };
+        let fit = prepared.fit_reporting(data, &mut seeded("reads"), progress).unwrap();
+        assert!(last == prepared.reads() && last <= most, "{model:?} {privacy:?}: {last}");
+        assert!(fit.certificate.events().len() <= prepared.events().unwrap().len() + 20);
+    };
     for data in [plain, units] {
         for likelihood in [GAUSSIAN, Likelihood::Logistic, Likelihood::Poisson { low: 0.0, high: 9.0 }] {
-            for epsilon in [0.01, 1.0, 50.0] {
-                let prepared = with_intercept(likelihood).prepare(data.shape(), budget(epsilon)).unwrap();
-                let mut last = 0;
-                let progress = &mut |done, of| {
-                    assert!(done == last + 1 && of == prepared.reads());
-                    last = done;
-                };
-                let fit = prepared.fit_reporting(&data, &mut seeded("reads"), progress).unwrap();
-                assert!(last == prepared.reads() && last <= 16, "{likelihood:?} {epsilon}: {last}");
-                assert!(fit.certificate.events().len() <= prepared.events().unwrap().len() + 20);
+            let model = with_intercept(likelihood);
+            for privacy in [budget(0.01), budget(1.0), budget(50.0), Privacy::None] {
+                read(&model, &data, privacy, 16);
+                read(&model.clone().intervals(0.95).unwrap(), &data, privacy, 20);
             }
         }
     }

@@ -1,0 +1,277 @@
+//! Step 7, if intervals are asked for: standard errors of the unshrunk root of the score, from the same budget.
+//!
+//! Prediction uses shrunk coefficients; their error is not a standard error. So inference starts where prediction ended and takes
+//! a few passes with a score that reaches farther, so that few rows are clipped and its root tends to the likelihood's.
+//!
+//! # Algorithm
+//! 1. Products of the whitened rows once more, then products weighted by the slope at the predicted coefficients: each whitens
+//!    the rows further. A stage resolves what is clear of its noise *relative to the stage before*, so that two cheap stages see
+//!    weaker directions than one dear one.
+//! 2. The far bound on scores: two tail levels, extrapolated along the tail between them to as few rows as make the bias of the size
+//!    of the noise; farther where the privacy noise stays below the sampling noise.
+//! 3. A few passes, with shares that grow, for the mean point B and the mean score G, steps taken with the slope of stage 1; then
+//!    at B the slope H of the far score and V, the second moment of a unit's score.
+//! 4. `G = H d + noise` for `d = root - B`, with noise of covariance `M = V/n + s_g^2 I + (s_h^2/2)(|d|^2 I + d d')`: the noise of H is
+//!    multiplied with d, which is known as well as prediction knows it. Directions in which H is not clear of its own noise count
+//!    as H = 0: there a prior of one unit per standard coefficient is all that is left, elsewhere it is three units wide.
+//! 5. A coefficient is *determined* if less than a third of its variance is the prior's, and, unless predictors are the means
+//!    themselves, the last move is short enough for a linear step: for a typical row, and for rows far out in the column.
+//!
+//! # Guarantee
+//! That of the passes it reads ([`crate::passes`]): levels are selections, products and scores Gaussian releases of the bounds enforced there.
+//! All else is a function of what was released. A unit's summed score in step 3 errs by at most `2^-16` times the map's growth;
+//! the bound on V's trace is enlarged by that.
+
+mod releases;
+#[cfg(test)]
+mod tests;
+
+use super::Likelihood;
+use super::plan::{InferencePlan, SEEN};
+use super::prior::{GUESS, Prior};
+use super::scores::{Found, Passes, RecomposeBy};
+use crate::central::purse::Purse;
+use crate::error::Result;
+use crate::passes::scores::{RowModel, ScoreBounds, ScorePass};
+use nalgebra::{DMatrix, DVector, SymmetricEigen};
+use releases::{Bound, Shrunk, Stage, Steps, shrunk};
+
+pub(super) const LEVELS: &str = "tail levels for inference";
+pub(super) const PRODUCTS: &str = "products of whitened columns";
+pub(super) const CURVATURE: &str = "products weighted by slopes";
+pub(super) const SLOPE: &str = "slope of the far score";
+pub(super) const SCORES: [&str; 3] = ["far scores, pass 1", "far scores, pass 2", "far scores, pass 3"];
+pub(super) const SECOND: &str = "second moment of the far score";
+pub(super) const LEVEL_COUNT: u64 = 5;
+
+/// An eigenvalue of the slope below this many deviations of the largest eigenvalue of its noise is not clear of it.
+const CLEAR: f64 = 0.5;
+/// For what weights and caps do to the target.
+const ALLOWANCE: f64 = 1.15;
+/// The prior's width, in units per standard coefficient, where the slope is clear.
+const WIDE: f64 = 3.0;
+/// The share of a variance that may be the prior's.
+const FREE: f64 = 1.0 / 3.0;
+/// The longest last move of a standard coefficient for which a linear step is trusted.
+const LINEAR: f64 = 0.5;
+/// The same for the predictor of rows far out in its column. Where a level has one response only the root is at infinity, and every
+/// step from anywhere moves the predictor of its rows by 1 or more.
+const LINEAR_REACH: f64 = 0.85;
+/// The longest last move without noise, in standard errors.
+const SETTLED: f64 = 0.5;
+/// The longest move of a standard coefficient from pass to pass.
+const STEP: f64 = 0.5;
+/// An eigenvalue of the slope below this share of the typical one is rounding.
+const NOTHING: f64 = 1e-5;
+
+/// What inference found, for the columns as stored, in units of the fitted response.
+pub(super) struct Inferred {
+    /// The unshrunk coefficients.
+    pub estimate: Vec<f64>,
+    /// Their covariance: sampling, privacy noise and the prior where nothing else is known.
+    pub covariance: DMatrix<f64>,
+    pub determined: Vec<bool>,
+    /// The shrunk coefficients, with what inference learned.
+    pub prediction: Vec<f64>,
+}
+
+impl Passes<'_> {
+    pub(super) fn infer(
+        &self,
+        found: &Found,
+        shares: &InferencePlan,
+        purse: &mut Purse<'_>,
+        read: &mut dyn FnMut(),
+    ) -> Result<Inferred> {
+        let Self { model, plan, response, rows, .. } = self;
+        let (n, count, d) = (plan.shape.units as f64, rows.count, rows.map.columns());
+        let root = (d as f64).sqrt();
+        let seen = SEEN / plan.mu_of(shares.level);
+        let steps = Steps { passes: self, plan, shares, n, count, d, seen };
+        let data = rows.units.data();
+        let tuning = model.likelihood.tuning();
+
+        // Step 1
+        let sizes = rows.units.largest(|row| rows.norms[row]);
+        let reach = steps.level(&sizes, steps.many(), root, [-2, 4], purse)?;
+        let weight = |row: usize| {
+            let factor = (reach * (1.0 - 1e-9) / rows.norms[row]).min(1.0 - 1e-9);
+            rows.units.share(row) * factor * factor
+        };
+        let (matrix, noise) = steps.matrix(PRODUCTS, shares.products, rows, weight, reach * reach, purse)?;
+        let stage = Stage::new(matrix, noise, rows.map, rows);
+        let wider = stage.rows(rows);
+        (0..2).for_each(|_| read());
+
+        let start = self.stored(&found.coefficients);
+        let scored = wider.score(*response, &start);
+        read();
+        let guess = response.slopes[0];
+        let size = guess * stage.spread.trace().max(1.0);
+        let (matrix, noise) =
+            steps.slopes(CURVATURE, shares.curvature, &wider, |row| scored.slope(row), size, purse)?;
+        let mean_slope = positive(matrix.trace() / stage.spread.trace(), 0.1 * guess);
+        let Shrunk { matrix, noise, .. } = shrunk(matrix, &stage.spread * mean_slope, noise);
+        let last = Stage::new(matrix / mean_slope, noise / mean_slope, &stage.map, rows);
+        let far = last.rows(rows);
+        let mut scored = scored.with_norms(&stage.norms, &last.norms);
+        (0..2).for_each(|_| read());
+
+        // Step 2
+        let dimension = last.spread.trace().max(1.0);
+        let bound = steps.far_bound(&far, &scored, dimension, mean_slope, purse)?;
+        let Bound { far: bound, seen: seen_bound } = bound;
+
+        // Step 3
+        let guess = &last.spread * mean_slope;
+        let least = if plan.private { 0.3 * mean_slope } else { NOTHING * mean_slope };
+        let safe = guess.clone().symmetric_eigen().recompose_by(|e| 1.0 / e.max(least));
+        let (whitening, inverse) = far.map.whitening();
+        let at = |point: &DVector<f64>| -> Vec<f64> {
+            start.iter().zip(far.map.stored(point.as_slice())).map(|(b, moved)| b + moved).collect()
+        };
+        let sensitivity = far.sensitivity(bound);
+        let bounds = ScoreBounds { score: bound, trace: bound, slopes: bound };
+        let mut point = DVector::zeros(d);
+        let (mut mean_point, mut mean_score, mut precision) = (point.clone(), point.clone(), 0.0);
+        for (pass, (&what, &share)) in SCORES.iter().zip(&shares.scores).enumerate() {
+            let stored = at(&point);
+            let scores = if plan.shape.grouped {
+                if pass > 0 {
+                    scored = far.score(*response, &stored);
+                    read();
+                }
+                far.read_scored(*response, &scored, bounds)
+            } else {
+                far.read(*response, &stored, bounds)
+            };
+            read();
+            let mut gradient = scores.gradient;
+            purse.vector(what, &mut gradient, sensitivity)?;
+            // Without noise the last pass, nearest to the solution, knows best.
+            let before = if plan.private { precision } else { 0.0 };
+            precision = before + share;
+            let share = share / precision;
+            mean_point += (&point - &mean_point) * share;
+            mean_score += (DVector::from_vec(gradient) - &mean_score) * share;
+            let step = &safe * &mean_score;
+            let longest = whitening.tr_mul(&step).amax();
+            point = &mean_point + step * (STEP / longest.max(1e-9)).min(1.0);
+        }
+        let last_share = shares.scores.last().copied().unwrap_or(1.0);
+        let last_noise = steps.noise(SCORES[shares.scores.len() - 1], last_share, purse) * sensitivity;
+        let score_noise = last_noise * (last_share / precision).sqrt();
+        if shares.scores.len() > 1 {
+            scored = far.score(*response, &at(&mean_point));
+            read();
+        }
+        let factors = far.factors(&scored, bound);
+        let slope = |row: usize| {
+            let factor = factors[data.unit_of(row)];
+            let kept =
+                if response.own_size() { f64::from(u8::from(ScorePass::leaves(factor))) } else { factor };
+            kept * scored.slope(row)
+        };
+        let (matrix, slope_noise) =
+            steps.slopes(SLOPE, shares.slope, &far, slope, mean_slope * dimension, purse)?;
+        read();
+        let typical = positive(matrix.trace() / last.spread.trace(), 0.1 * mean_slope);
+        let Shrunk { matrix: slope, noise: slope_noise, unknown } =
+            shrunk(matrix, &last.spread * typical, slope_noise);
+        let eigen = slope.clone().symmetric_eigen();
+        let (second, noise) =
+            steps.second_moment(&far, &scored, bound.min(1.5 * seen_bound), bound, purse)?;
+        read();
+        let ratio = positive(second.trace(), 0.2 * slope.trace()) / positive(slope.trace(), 1e-12);
+        let second =
+            shrunk(second, &slope * ratio, noise).matrix.symmetric_eigen().recompose_by(|e| e.max(0.0));
+
+        // Step 4
+        let identity = DMatrix::identity(d, d);
+        let clear_of = (CLEAR * slope_noise * (2.0 * d as f64).sqrt()).max(NOTHING * mean_slope);
+        let clear = eigen.recompose_by(|e| if e > clear_of { e } else { 0.0 });
+        let mut variances = DVector::from_element(d, 1.0);
+        if model.intercept {
+            variances[0] += response.base_variance / (GUESS * GUESS);
+        }
+        let precision =
+            &whitening * DMatrix::from_diagonal(&variances.map(|v| 1.0 / v)) * whitening.transpose();
+        let allowance = if plan.private { ALLOWANCE } else { 1.0 };
+        let first = (&second / count + &identity * score_noise.powi(2)) * allowance;
+        let floor = &identity * score_noise.powi(2)
+            + &slope.clone().symmetric_eigen().recompose_by(|e| e.max(0.0)) / count;
+        let known = &precision / (GUESS * GUESS) + &clear * inverted(&floor) * &clear;
+        let known = inverted(&known);
+        let mut total = first.clone();
+        for _ in 0..3 {
+            let (moved, covariance) = posterior(&mean_score, &clear, &total, &inverted(&known));
+            let spread = &moved * moved.transpose() + covariance;
+            total = &first + (&identity * spread.trace() + spread) * (0.5 * unknown * unknown);
+        }
+        let hidden = eigen.recompose_by_flag(|e| e <= clear_of);
+        let prior = &precision / (WIDE * WIDE) + &hidden * &precision * &hidden;
+        let (moved, covariance) = posterior(&mean_score, &clear, &total, &prior);
+
+        // The shrunk coefficients, with what was learned here.
+        let middle = self.rows.map.whitening().0.tr_mul(&found.coefficients.column(0));
+        let middle = inverse.tr_mul(&middle) + &mean_point;
+        let weighted = &clear * inverted(&total);
+        let outer = &inverse * &weighted * &clear * inverse.transpose();
+        let linear = &inverse * (&weighted * (&mean_score + &clear * middle));
+        let intercept = model.intercept.then_some(response.base_variance + tuning.prior);
+        let standard = Prior::new(d, intercept).mean(&outer, &linear);
+        let prediction = far.map.stored((inverse.tr_mul(&standard)).as_slice());
+
+        // Step 5
+        let back = far.map.matrix().transpose();
+        let lengths = whitening.tr_mul(&moved);
+        let estimate = at(&(&mean_point + &moved));
+        let of_prior = &back * &covariance * &prior * &covariance * back.transpose();
+        let covariance = &back * covariance * back.transpose();
+        let reach = far.map.reach();
+        let moves = &back * &moved;
+        let trusted = |j: usize| {
+            let length = lengths[j].abs();
+            // Without noise a coefficient that still moves was not found.
+            let settled = plan.private || moves[j].abs() < SETTLED * covariance[(j, j)].max(0.0).sqrt();
+            let linear = length < LINEAR && length * reach[j] < LINEAR_REACH;
+            settled && (linear || matches!(model.likelihood, Likelihood::Gaussian { .. }))
+        };
+        let determined = (0..d).map(|j| of_prior[(j, j)] < FREE * covariance[(j, j)] && trusted(j)).collect();
+        Ok(Inferred { estimate, covariance, determined, prediction })
+    }
+}
+
+fn positive(x: f64, otherwise: f64) -> f64 {
+    if x > 0.0 { x } else { otherwise.max(f64::MIN_POSITIVE) }
+}
+
+/// The inverse of a positive definite matrix, lifted should rounding have taken that from it.
+fn inverted(matrix: &DMatrix<f64>) -> DMatrix<f64> {
+    let eigen = (0.5 * (matrix + matrix.transpose())).symmetric_eigen();
+    let largest = eigen.eigenvalues.amax().max(f64::MIN_POSITIVE);
+    eigen.recompose_by(|e| 1.0 / e.max(1e-14 * largest))
+}
+
+/// Mean and covariance of d where `G = H d + noise` of covariance M and d has this prior precision.
+fn posterior(
+    score: &DVector<f64>,
+    slope: &DMatrix<f64>,
+    noise: &DMatrix<f64>,
+    prior: &DMatrix<f64>,
+) -> (DVector<f64>, DMatrix<f64>) {
+    let weighted = slope * inverted(noise);
+    let covariance = inverted(&(&weighted * slope + prior));
+    (&covariance * (weighted * score), covariance)
+}
+
+/// A projection on eigenvectors.
+trait RecomposeByFlag {
+    fn recompose_by_flag(&self, keep: impl Fn(f64) -> bool) -> DMatrix<f64>;
+}
+
+impl RecomposeByFlag for SymmetricEigen<f64, nalgebra::Dyn> {
+    fn recompose_by_flag(&self, keep: impl Fn(f64) -> bool) -> DMatrix<f64> {
+        self.recompose_by(|e| f64::from(u8::from(keep(e))))
+    }
+}
