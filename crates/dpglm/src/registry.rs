@@ -197,6 +197,13 @@ pub fn entries() -> &'static [Entry] {
             audit: means::mean,
         },
         Entry {
+            name: "column-means",
+            summary: "means of any columns, each number with its own clip and noise",
+            guarantee: "selections and a Gaussian, every data set",
+            reference: "exponential mechanism on tail counts, joint Gaussian release",
+            audit: means::column_means,
+        },
+        Entry {
             name: "linear-likelihood",
             summary: "linear regression: the maximum-likelihood fit, in few passes over the rows",
             guarantee: "selections and Gaussians, every data set",

@@ -114,7 +114,7 @@ fn square_roots(matrix: &DMatrix<f64>) -> (DMatrix<f64>, DMatrix<f64>) {
 }
 
 /// Refuses a level at which no interval makes sense.
-pub(super) fn require_level(level: f64) -> Result<f64> {
+pub(crate) fn require_level(level: f64) -> Result<f64> {
     if (0.5..1.0).contains(&level) {
         return Ok(level);
     }
@@ -127,7 +127,7 @@ pub(super) fn require_level(level: f64) -> Result<f64> {
 }
 
 /// Intervals of the given level from estimates and their variances.
-pub(super) fn intervals(
+pub(crate) fn intervals(
     estimates: &[f64],
     variances: impl Iterator<Item = f64>,
     level: f64,
