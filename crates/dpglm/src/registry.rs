@@ -191,7 +191,7 @@ pub fn entries() -> &'static [Entry] {
         },
         Entry {
             name: "mean",
-            summary: "column means by private localisation and a tight clip",
+            summary: "means of columns on one scale by private localisation and one tight clip of rows",
             guarantee: "selections and Gaussians, every data set",
             reference: "C21 Algorithm 3.1, corrected",
             audit: means::mean,

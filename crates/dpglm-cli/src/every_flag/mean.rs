@@ -95,7 +95,34 @@ pub const TABLE: Table = Table {
                 ("B", Honoured("--unit id")),
             ],
         ),
-        ("--intervals", &[("sbapSB", Honoured("--intervals 0.9"))]),
+        // The plan grants the sums of a mixed table without asking the column, and its intervals cost nothing.
+        (
+            "--by",
+            &[
+                ("s", Honoured("--by sex")),
+                ("S", Checked("--by sex", "--by age")),
+                ("bapB", Refused("--by a", "give --schema FILE")),
+            ],
+        ),
+        (
+            "--sample-weight",
+            &[
+                ("sS", Honoured("--sample-weight age")),
+                ("bapB", Refused("--sample-weight a", "give --schema FILE")),
+            ],
+        ),
+        (
+            "--weights",
+            &[
+                ("s", Honoured("--weights age=2,work=0.5")),
+                ("S", Checked("--weights age=2,work=0.5", "--weights nobody=2")),
+                ("bapB", Refused("--weights x0=2", "use --method columns")),
+            ],
+        ),
+        (
+            "--intervals",
+            &[("sbapB", Honoured("--intervals 0.9")), ("S", Checked("--intervals 0.9", "--intervals 95"))],
+        ),
         // Under the schema, age is at least 20: no sparse mean.
         (
             "--sparsity",

@@ -202,6 +202,12 @@ impl Means {
                 "--sparsity and --tune cannot be had with --method columns, which takes every column's mean: leave out one of them",
             );
         }
+        // Columns on several scales would hide a wrong order.
+        if let Some((low, high)) = self.deviations.filter(|&(low, high)| !(low > 0.0 && low <= high)) {
+            return Err(Failure::Usage(format!(
+                "--deviations must be above 0, the lower first, got {low},{high}: give the smallest and the largest"
+            )));
+        }
         if self.largest.is_some() && self.sparsity.is_some() {
             return refuse(
                 "--sparsity gives the number that --tune sparsity=auto would choose: leave out one of them",
