@@ -58,6 +58,7 @@ const CALLS: &[Call] = &[
     },
     Call { name: "select-refine", protects: ROW_OR_UNIT, command: "dpglm fit FILE --sparsity S" },
     Call { name: "tuned-sparsity", protects: ROW, command: "dpglm fit FILE --tune sparsity=auto" },
+    Call { name: "tuned-ridge", protects: ROW, command: "dpglm fit FILE --tune ridge=auto" },
     Call {
         name: "sparse-multinomial",
         protects: ROW_OR_UNIT,
@@ -215,6 +216,8 @@ mod tests {
         "local-iht",
         "one-shot",
         "tuned-sparsity-choice",
+        "tuned-ridge-choice",
+        "truncation",
         "random-stopping",
     ];
 

@@ -28,8 +28,9 @@ visits = { kind = "count", bounds = [0, 40] }
 income = { kind = "real", bounds = [0, 100] }
 "#;
 
-/// Models to show and to predict with.
-const MODELS: [&str; 4] = [
+/// Models to show and to predict with, and a key to sign them.
+const MODELS: [&str; 5] = [
+    "dpglm keygen --output @/curator.key",
     "dpglm fit @/people.csv --schema @/people.toml --method reference --output @/fit.json",
     "dpglm fit @/rows.csv --schema @/unnamed.toml --method reference --output @/unnamed.json",
     "dpglm fit --design @/X.npy --response @/y.npy --feature-bounds=-1,1 --binary --method reference --ridge 1 --output @/wide.json",

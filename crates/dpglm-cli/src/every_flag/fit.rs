@@ -223,6 +223,14 @@ pub const TABLE: Table = Table {
             ],
         ),
         (
+            "--sign",
+            &[
+                ("sbap", With("--output @/out/fit.json", "--sign @/curator.key")),
+                ("SB", Refused("--sign @/curator.key", "cannot be used with")),
+            ],
+        ),
+        ("--robust", &[("sbapSB", Honoured("--robust"))]),
+        (
             "--output",
             &[
                 ("sbap", Honoured("--output @/out/fit.json")),

@@ -159,6 +159,13 @@ pub const TABLE: Table = Table {
             ],
         ),
         (
+            "--sign",
+            &[
+                ("sbap", With("--output @/out/mean.json", "--sign @/curator.key")),
+                ("SB", Refused("--sign @/curator.key", "cannot be used with")),
+            ],
+        ),
+        (
             "--output",
             &[
                 ("sbap", Honoured("--output @/out/mean.json")),

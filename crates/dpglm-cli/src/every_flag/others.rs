@@ -114,6 +114,11 @@ pub const SHOW: Table = Table {
     tail: "--format json",
     rows: &[
         ("ARTEFACT", &[("f", Instead("fit", "mean")), ("m", Instead("mean", "fit"))]),
+        // Nobody has signed these: with a key they are refused.
+        (
+            "--key",
+            &[("fm", Honoured("--key d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"))],
+        ),
         ("--format", &[("fm", Instead("--format json", "--format table"))]),
     ],
 };
@@ -132,6 +137,17 @@ pub const SCHEMA: Table = Table {
         ),
         ("--output", &[("sp", Honoured("--output @/out/schema.toml"))]),
         ("--format", &[("sp", Refused("--format json", "leave out --format"))]),
+    ],
+};
+
+/// One pair.
+pub const KEYGEN: Table = Table {
+    command: "keygen",
+    modes: &[('k', "keygen --output @/out/key")],
+    tail: "--format json",
+    rows: &[
+        ("--output", &[("k", Instead("@/out/key", "@/out/other"))]),
+        ("--format", &[("k", Instead("--format json", "--format table"))]),
     ],
 };
 

@@ -78,12 +78,33 @@ pub(super) fn statistic(release: &Compared) -> Box<dyn Fn(&Output) -> f64> {
 /// How many draws on either side show that the release exceeds its claim when its noise is multiplied by `factor`, with
 /// probability above 0.999 and twice in a row; infinite if no number does.
 pub(super) fn draws_needed(release: &Compared, claim: &Claim, factor: f64) -> f64 {
-    // Two sided bounds at a part in 1e-9 of a normal law, once for the evidence and once for its repetition, and an unlucky draw.
+    draws(sets(release, factor), claim)
+}
+
+/// The same for many releases together, whose statistics add up to one that is nearly normal.
+pub(super) fn draws_of_all(releases: &[Compared], claim: &Claim, factor: f64) -> f64 {
+    draws(gaussian(together(releases).sqrt() / factor), claim)
+}
+
+/// How well releases tell the two tables apart together: the sum of the squares of what a Gaussian release's mu would be.
+pub(super) fn together(releases: &[Compared]) -> f64 {
+    let square = |release: &Compared| match release.inputs[0] {
+        Input::Vector { .. } | Input::Each { .. } => {
+            (release.share.min(1.0) / release.noise_per_sensitivity()).powi(2)
+        }
+        Input::Fixed { .. } => 0.0,
+        // The total variation of a small mu is mu / sqrt(2 pi).
+        _ => (2.5 * total_variation(release)).powi(2),
+    };
+    releases.iter().map(square).sum()
+}
+
+fn draws(mut sets: Sets, claim: &Claim) -> f64 {
+    // Bounds at a part in 1e-10 of a normal law, once for the evidence and once for its repetition, and an unlucky draw.
     const DEVIATIONS: f64 = 16.0;
-    const FEW: f64 = 64.0;
+    const FEW: f64 = 100.0;
     // Rarer sets may not show in the pilot that places thresholds.
     const RARE: f64 = 0.02;
-    let mut sets = sets(release, factor);
     sets.retain(|(p, _)| *p > RARE);
     let points: Vec<(f64, f64)> =
         claim.points().iter().map(|&(epsilon, delta)| (epsilon.exp(), delta)).collect();
@@ -97,6 +118,13 @@ pub(super) fn draws_needed(release: &Compared, claim: &Claim, factor: f64) -> f6
     (0..16).map(|k| 1_000.0 * libm::exp2(0.5 * f64::from(k))).find(|&n| shown(n)).unwrap_or(f64::INFINITY)
 }
 
+/// The sets of a Gaussian release.
+fn gaussian(mu: f64) -> Sets {
+    let above = |x: f64| 0.5 * libm::erfc(x / std::f64::consts::SQRT_2);
+    let threshold = |k: i32| 0.1 * f64::from(k);
+    (-45..=45).map(|k| (above(threshold(k) - 0.5 * mu), above(threshold(k) + 0.5 * mu))).collect()
+}
+
 /// The largest difference of the probabilities of a set, with noise as claimed.
 pub(super) fn total_variation(release: &Compared) -> f64 {
     sets(release, 1.0).iter().map(|(p, q)| p - q).fold(0.0, f64::max)
@@ -105,12 +133,7 @@ pub(super) fn total_variation(release: &Compared) -> f64 {
 fn sets(release: &Compared, factor: f64) -> Sets {
     let noise = factor * release.noise_per_sensitivity();
     match &release.inputs {
-        [Input::Vector { .. }, Input::Vector { .. }] => {
-            let mu = release.share / noise;
-            let above = |x: f64| 0.5 * libm::erfc(x / std::f64::consts::SQRT_2);
-            let threshold = |k: i32| 0.1 * f64::from(k);
-            (-45..=45).map(|k| (above(threshold(k) - 0.5 * mu), above(threshold(k) + 0.5 * mu))).collect()
-        }
+        [Input::Vector { .. }, Input::Vector { .. }] => gaussian(release.share / noise),
         [Input::Each { .. }, Input::Each { .. }] => {
             // The number that moves most, alone.
             let shift = release.share / noise;
@@ -224,12 +247,14 @@ fn chance(weights: &[f64], chosen: &[usize]) -> f64 {
 
 /// The probability of each score to be the largest with Laplace noise, by integration.
 fn noisy_maximum(scores: &[f64], scale: f64) -> Vec<f64> {
-    const STEP: f64 = 0.05;
+    const STEP: f64 = 0.1;
     let below = |x: f64| if x < 0.0 { 0.5 * x.exp() } else { 1.0 - 0.5 * (-x).exp() };
     let highest = scores.iter().copied().fold(f64::MIN, f64::max);
-    let shifted: Vec<f64> = scores.iter().map(|s| ((s - highest) / scale).max(-60.0)).collect();
+    let shifted: Vec<f64> = scores.iter().map(|s| ((s - highest) / scale).max(-40.0)).collect();
+    let lowest = shifted.iter().copied().fold(0.0, f64::min);
     let mut chances = vec![0.0; scores.len()];
-    for k in -1_600..=600 {
+    // Whatever the lowest, only where it comes near the highest can it win.
+    for k in ((lowest - 12.0).max(-20.0) / STEP) as i32..=(20.0 / STEP) as i32 {
         let t = STEP * f64::from(k);
         let cdf: Vec<f64> = shifted.iter().map(|s| below(t - s)).collect();
         for (j, chance) in chances.iter_mut().enumerate() {

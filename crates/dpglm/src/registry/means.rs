@@ -16,10 +16,9 @@ use std::rc::Rc;
 const ROWS: usize = 24;
 const RANGE: (f64, f64) = (-1.0, 2.0);
 const NONE: &[Slack] = &[];
-
 /// Tables of two columns in one range; a mean has no response.
 fn table(range: (f64, f64)) -> Frame {
-    Frame::new(ROWS, 2, (0.0, 1.0)).within(range)
+    Frame { bare: true, ..Frame::new(ROWS, 2, (0.0, 1.0)).within(range) }
 }
 
 /// Every way to store a table of entries in a range about zero.

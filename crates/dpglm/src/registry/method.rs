@@ -79,6 +79,8 @@ pub(super) struct Variant {
     pub budgets: &'static [(f64, f64)],
     /// How often it is fitted as a whole, on either side.
     pub fits: u64,
+    /// Values so far from zero that their releases are drawn as well as compared.
+    pub far: bool,
     prepare: Rc<dyn Fn(Privacy) -> Result<Method>>,
 }
 
@@ -93,7 +95,7 @@ pub(super) const COLUMN_MEANS: &[(f64, f64)] = &[(3.0, DELTA), (100.0, DELTA), (
 /// Budgets that a hundred gradients share.
 pub(super) const MANY: &[(f64, f64)] = &[(60.0, DELTA)];
 /// Budgets that ten score passes share, most of it in the last.
-pub(super) const LIKELIHOOD: &[(f64, f64)] = &[(12.0, DELTA), (16.0, DELTA), (60.0, DELTA), (150.0, DELTA)];
+pub(super) const LIKELIHOOD: &[(f64, f64)] = &[(12.0, DELTA), (46.0, DELTA), (150.0, DELTA), (400.0, DELTA)];
 /// Budgets that a hundred gradients and the choice of a few columns share.
 pub(super) const BOTH: &[(f64, f64)] = &[(8.0, DELTA), (60.0, DELTA)];
 
@@ -103,7 +105,14 @@ impl Variant {
         frame: Frame,
         prepare: impl Fn(Privacy) -> Result<Method> + 'static,
     ) -> Self {
-        Self { name, frame, budgets: FEW, fits: 2_000, prepare: Rc::new(prepare) }
+        Self {
+            name,
+            frame,
+            budgets: FEW,
+            fits: 2_000,
+            far: name.ends_with("1e12"),
+            prepare: Rc::new(prepare),
+        }
     }
 
     /// With these budgets.
@@ -113,7 +122,7 @@ impl Variant {
 
     /// With a hundred steps, and perhaps a choice of columns before them: its fits take longer.
     pub(super) fn slow(self, budgets: &'static [(f64, f64)]) -> Self {
-        Self { budgets, fits: 400, ..self }
+        Self { budgets, fits: 700, ..self }
     }
 
     pub(super) fn prepare(&self, (epsilon, delta): (f64, f64)) -> Result<Method> {

@@ -10,13 +10,13 @@
 //! 4. The result of whole fits on that pair is held against the composed claim.
 //!
 //! Steps 2 and 3 are repeated on twins of the session: one adds half the noise, one takes every sensitivity for half of what it
-//! is. Each must be caught at every kind of release, in one way to call the estimator at least ([`Slack`] names releases whose claim has
-//! room to spare, and why). In step 4 a twin that also gives out the exact sum of the table must be caught.
+//! is. Each must be caught at every kind of release that the claim leaves no room at ([`Slack`] names the others and why). In step 4 a
+//! twin that also gives out the exact sum of the table must be caught.
 
-use super::evidence::{draws_needed, statistic};
+use super::evidence::{draws_needed, draws_of_all, statistic};
 use super::method::{DELTA, Variant};
 use super::search::{Claims, Found, HALF, Kind, Worst, search};
-use super::tables::Tables;
+use super::tables::{KINDS, Tables};
 use super::{Attack, AuditCase, Run, Slack, Subject, Trial};
 use crate::audit::Claim;
 use crate::central::purse::replay::{Compared, Output, Probe, Watch};
@@ -28,16 +28,19 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// Pairs that a search draws, and pairs that it changes.
-const PAIRS: (usize, usize) = (60, 180);
+const PAIRS: (usize, usize) = (50, 150);
 /// The same for the pair that all releases tell apart together.
-const WHOLE: (usize, usize) = (40, 80);
+const WHOLE: (usize, usize) = (40, 200);
 /// Draws of one release on either side.
 const FEWEST_DRAWS: f64 = 4_000.0;
-const MOST_DRAWS: f64 = 100_000.0;
-/// Draws of all releases together.
-const SEQUENCES: u64 = 12_000;
+const MOST_DRAWS: f64 = 60_000.0;
+/// Draws of all releases together: no more than this.
+const MOST_SEQUENCES: f64 = 12_000.0;
+const TOGETHER_NAME: &str = "all releases";
 /// The epsilon at which all releases together tell the noise from half of it best.
-const TOGETHER: f64 = 3.0;
+const TOGETHER: f64 = 6.0;
+/// The epsilon of whole fits.
+const RESULT: f64 = 3.0;
 
 /// The twins of a session that must be caught.
 fn twins() -> [Probe; 2] {
@@ -58,30 +61,83 @@ pub(super) fn audit(
         ],
         attacks: Vec::new(),
         slack: slack.to_vec(),
+        untried: untried(&variants)?,
     };
     let mut claims = Claims::default();
-    for (place, variant) in variants.iter().enumerate() {
+    let mut best: BTreeMap<Kind, Candidate> = BTreeMap::new();
+    for variant in &variants {
         let seed = seed(&[name, variant.name]);
-        let mut best: BTreeMap<Kind, (f64, Worst)> = BTreeMap::new();
+        let mut own: BTreeMap<Kind, Candidate> = BTreeMap::new();
         for &budget in variant.budgets {
             let method = variant.prepare(budget)?;
             let found = search(&method, &variant.frame, seed, PAIRS, false, &mut claims)?;
             for (kind, worst) in &found.worst {
                 let draws = draws_needed(&worst.release, &worst.claim, HALF);
-                if best.get(kind).is_none_or(|(fewest, _)| draws < *fewest) {
-                    best.insert(kind.clone(), (draws, worst.clone()));
-                }
+                let candidate = Candidate { variant: variant.name, draws, worst: worst.clone() };
+                own.entry(kind.clone()).and_modify(|c| c.better(&candidate)).or_insert(candidate);
             }
             note(&mut case.attacks, variant.name, &found);
         }
-        for (draws, worst) in best.into_values() {
-            add_release(&mut case, variant.name, draws, worst);
-        }
-        if place == 0 {
-            add_whole(&mut case, variant, seed)?;
+        for (kind, candidate) in own {
+            let attacks = case.attacks.iter_mut();
+            let attack = attacks.filter(|a| a.variant == variant.name && a.release == kind.0);
+            attack.for_each(|attack| attack.told |= candidate.tells());
+            if variant.far && candidate.tells() {
+                add_release(&mut case, &candidate);
+            }
+            best.entry(kind).and_modify(|c| c.better(&candidate)).or_insert(candidate);
         }
     }
+    best.values().for_each(|candidate| add_release(&mut case, candidate));
+    if let Some(first) = variants.first() {
+        add_whole(&mut case, first, seed(&[name]))?;
+    }
     Ok(case)
+}
+
+/// The kinds of tables that the first way to call the estimator would take as well, and no other way tries.
+fn untried(variants: &[Variant]) -> Result<Vec<&'static str>> {
+    let Some(first) = variants.first() else { return Ok(Vec::new()) };
+    let method = first.prepare((RESULT, DELTA))?;
+    let mut untried = Vec::new();
+    for (name, is_of, make) in KINDS {
+        let frame = make(first.frame.clone());
+        if variants.iter().any(|variant| is_of(&variant.frame)) || first.frame.bare && !is_of(&frame) {
+            continue;
+        }
+        let data = Tables::new(&frame, 0).plain().table(&frame, false)?;
+        if method.fit(Probe::default())(&data, &mut RandomSource::insecure_seeded(0)).is_ok() {
+            untried.push(name);
+        }
+    }
+    Ok(untried)
+}
+
+/// A release on its worst pair, in one way to call the estimator.
+#[derive(Clone)]
+struct Candidate {
+    variant: &'static str,
+    /// As many draws tell half the noise.
+    draws: f64,
+    worst: Worst,
+}
+
+impl Candidate {
+    /// Takes the other's place if it needs fewer draws.
+    fn better(&mut self, other: &Self) {
+        if other.draws < self.draws {
+            *self = other.clone();
+        }
+    }
+
+    /// Draws on either side: more than needed, because thresholds that a pilot places are not the best ones.
+    fn runs(&self) -> f64 {
+        (2.0 * self.draws).max(FEWEST_DRAWS)
+    }
+
+    fn tells(&self) -> bool {
+        self.runs() <= MOST_DRAWS && self.worst.release.can_be_drawn()
+    }
 }
 
 /// Notes how far a search moved each kind of release.
@@ -90,41 +146,33 @@ fn note(attacks: &mut Vec<Attack>, variant: &'static str, found: &Found) {
         let known = attacks.iter_mut().find(|a| a.variant == variant && a.release == *release);
         match known {
             Some(attack) => attack.share = attack.share.max(share),
-            None => attacks.push(Attack { variant, release: release.clone(), share, untold: false }),
+            None => attacks.push(Attack { variant, release: release.clone(), share, told: false }),
         }
     }
 }
 
 /// Step 2
-fn add_release(case: &mut AuditCase, variant: &'static str, draws: f64, worst: Worst) {
-    let Worst { release, claim, .. } = worst;
-    let release = Rc::new(release);
-    // Thresholds that a pilot places are not the best ones.
-    let draws = (2.0 * draws).max(FEWEST_DRAWS);
-    let telling = draws <= MOST_DRAWS;
+fn add_release(case: &mut AuditCase, candidate: &Candidate) {
+    let Worst { release, claim, .. } = &candidate.worst;
+    if !release.can_be_drawn() {
+        return;
+    }
+    let tells = candidate.tells();
     let trial = |broken: Probe| -> Trial {
-        let (release, statistic) = (release.clone(), statistic(&release));
+        let (release, statistic) = (release.clone(), statistic(release));
         Trial {
-            of: format!("{}, {variant}", release.what),
-            release: Some(release.what.clone()),
+            of: format!("{}, {}", release.what, candidate.variant),
             claim: claim.as_ref().clone(),
-            runs: if telling { draws as u64 } else { 10_000 },
+            runs: if tells { candidate.runs() as u64 } else { 10_000 },
             run: Box::new(move |side, rng| Ok(vec![statistic(&release.draw(&broken, side, rng)?)])),
-            telling: false,
+            telling: true,
         }
     };
-    let drawn = release.can_be_drawn();
-    if drawn {
-        case.honest.trials.push(trial(Probe::default()));
-    }
-    for (twin, broken) in case.weakened.iter_mut().zip(twins()) {
-        if drawn && telling {
+    case.honest.trials.push(trial(Probe::default()));
+    if tells {
+        for (twin, broken) in case.weakened.iter_mut().zip(twins()) {
             twin.trials.push(trial(broken));
         }
-    }
-    if !(drawn && telling) {
-        let attacks = case.attacks.iter_mut();
-        attacks.filter(|a| a.variant == variant && a.release == release.what).for_each(|a| a.untold = true);
     }
 }
 
@@ -139,21 +187,25 @@ fn add_whole(case: &mut AuditCase, variant: &Variant, seed: u64) -> Result<()> {
             false => claim.clone(),
             true => Claim::of(&releases.iter().map(Compared::claim).collect::<Result<Vec<_>>>()?)?,
         };
+        let runs = (2.0 * draws_of_all(&releases, &claim, HALF)).clamp(FEWEST_DRAWS, MOST_SEQUENCES);
         let trial = |broken: Probe| -> Trial {
             Trial {
-                of: "all releases".into(),
-                release: None,
+                of: TOGETHER_NAME.into(),
                 claim: claim.clone(),
-                runs: SEQUENCES,
+                runs: runs as u64,
                 run: all_of(releases.clone(), broken),
-                telling: false,
+                telling: true,
             }
         };
         case.honest.trials.push(trial(Probe::default()));
-        for (twin, broken) in case.weakened.iter_mut().zip(twins()) {
+        let told = !case.slack.iter().any(|slack| slack.release == TOGETHER_NAME);
+        for (twin, broken) in case.weakened.iter_mut().zip(twins()).filter(|_| told) {
             twin.trials.push(trial(broken));
         }
     }
+    // Step 4
+    let method = variant.prepare((RESULT, DELTA))?;
+    let claim = Claim::of(&method.events)?;
     let output = |bare: bool| -> Result<Trial> {
         let fit = method.fit(Probe::default());
         let frame = &variant.frame;
@@ -161,7 +213,6 @@ fn add_whole(case: &mut AuditCase, variant: &Variant, seed: u64) -> Result<()> {
         let tables = [pair.table(frame, false)?, pair.table(frame, true)?];
         Ok(Trial {
             of: "result".into(),
-            release: None,
             claim: claim.clone(),
             runs: variant.fits,
             run: Box::new(move |side, rng| {
@@ -239,7 +290,6 @@ pub(super) fn add_fixed(case: &mut AuditCase, variant: &Variant, fixed: &Fixed) 
         let (tables, statistic) = (fixed.tables.clone(), fixed.statistic);
         Trial {
             of: format!("{}, {}", fixed.release, variant.name),
-            release: Some(fixed.release.into()),
             claim: claim.clone(),
             runs: fixed.runs,
             run: Box::new(move |side, rng| {
@@ -257,7 +307,7 @@ pub(super) fn add_fixed(case: &mut AuditCase, variant: &Variant, fixed: &Fixed) 
         twin.trials.push(trial(broken));
     }
     case.attacks.iter_mut().filter(|attack| attack.release == fixed.release).for_each(|attack| {
-        attack.untold = false;
+        attack.told = true;
     });
     Ok(())
 }

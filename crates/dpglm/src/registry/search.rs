@@ -1,10 +1,10 @@
 //! The search for the neighbours that a release tells apart best.
 //!
-//! Random pairs first. Then, again and again, the release whose worst pair reaches least has that pair changed a little, and the
+//! Graded and random pairs first. Then, again and again, the release whose worst pair reaches least has that pair changed a little, and the
 //! change is kept where some release is told apart better. Every pair is run through the whole estimator, recorded
 //! and replayed, so all releases profit from every pair.
 
-use super::evidence::{draws_needed, total_variation};
+use super::evidence::{draws_needed, together, total_variation};
 use super::method::Method;
 use super::tables::{Frame, Neighbours, Tables};
 use crate::audit::Claim;
@@ -61,6 +61,8 @@ pub(super) const HALF: f64 = 0.5;
 
 /// A pair that reaches this much of a claim need not be bettered.
 const ENOUGH: f64 = 0.95;
+/// As many changes in vain end a search.
+const PATIENCE: usize = 60;
 /// As few draws as these are few enough.
 const FEW_DRAWS: f64 = 4_000.0;
 
@@ -85,11 +87,18 @@ pub(super) fn search(
         compared: 0,
     };
     found.try_pair(method, frame, pair, tables.seed(), claims)?;
+    for pair in tables.graded() {
+        found.try_pair(method, frame, pair, tables.seed(), claims)?;
+    }
     for _ in 1..random {
         let pair = tables.neighbours();
         found.try_pair(method, frame, pair, tables.seed(), claims)?;
     }
+    let mut best_round = 0;
     for round in 0..changed {
+        if round > best_round + PATIENCE {
+            break;
+        }
         let least = found.worst.values().min_by(|a, b| a.reached.total_cmp(&b.reached));
         let (pair, seed) = match least {
             _ if whole => (&found.pair, found.seed),
@@ -99,12 +108,15 @@ pub(super) fn search(
         // The past is changed too now and then: another iterate may suit the pair better.
         let seed = if round % 4 == 0 { tables.seed() } else { seed };
         let pair = pair.changed(&mut tables);
-        found.try_pair(method, frame, pair, seed, claims)?;
+        if found.try_pair(method, frame, pair, seed, claims)? {
+            best_round = round;
+        }
     }
     Ok(found)
 }
 
 impl Found {
+    /// Whether something was told apart better.
     fn try_pair(
         &mut self,
         method: &Method,
@@ -112,7 +124,8 @@ impl Found {
         pair: Neighbours,
         seed: u64,
         claims: &mut Claims,
-    ) -> Result<()> {
+    ) -> Result<bool> {
+        let mut better = false;
         let releases = method.compare(frame, &pair, seed, Probe::default())?;
         self.compared += releases.len();
         for release in &releases {
@@ -128,12 +141,14 @@ impl Found {
             if known.is_none_or(|worst| reached > worst.reached) {
                 let (release, pair) = (release.clone(), pair.clone());
                 self.worst.insert(kind, Worst { release, claim, pair, seed, reached });
+                better = true;
             }
         }
         if together(&releases) > together(&self.releases) {
             (self.pair, self.seed, self.releases) = (pair, seed, releases);
+            better = true;
         }
-        Ok(())
+        Ok(better)
     }
 }
 
@@ -150,16 +165,4 @@ fn reached(release: &Compared, claim: &Claim) -> f64 {
             }
         }
     }
-}
-
-/// How well all releases together tell the two tables apart: the sum of their squared intensities.
-fn together(releases: &[Compared]) -> f64 {
-    let square = |release: &Compared| match release.inputs[0] {
-        Input::Vector { .. } | Input::Each { .. } => {
-            (release.share.min(1.0) / release.noise_per_sensitivity()).powi(2)
-        }
-        Input::Fixed { .. } => 0.0,
-        _ => (2.5 * total_variation(release)).powi(2),
-    };
-    releases.iter().map(square).sum()
 }

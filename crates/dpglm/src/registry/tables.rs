@@ -38,9 +38,23 @@ pub(super) struct Frame {
     pub store: Store,
     pub weights: bool,
     pub exposures: bool,
+    /// Nothing but the entries counts: no responses, units, weights or exposures.
+    pub bare: bool,
     /// Which units may be replaced.
     pub replaced: fn(usize) -> bool,
 }
+
+/// Kinds of tables: their name, whether a frame is of the kind, and how to make it so. A bare frame stays what it is.
+type TableKind = (&'static str, fn(&Frame) -> bool, fn(Frame) -> Frame);
+
+pub(super) const KINDS: [TableKind; 6] = [
+    ("units", |f| f.per_unit.is_some(), |f| Frame { per_unit: (!f.bare).then_some(1), ..f }),
+    ("weights", |f| f.weights, |f| Frame { weights: !f.bare, ..f }),
+    ("exposures", |f| f.exposures, |f| Frame { exposures: !f.bare, ..f }),
+    ("single precision", |f| f.store == Store::F32, |f| Frame { store: Store::F32, ..f }),
+    ("bytes", |f| f.store == Store::I8, |f| Frame { store: Store::I8, ..f }),
+    ("sparse rows", |f| f.store == Store::Csr, |f| Frame { store: Store::Csr, ..f }),
+];
 
 impl Frame {
     /// Rows of so many columns with entries in [-1, 1] and responses in `target`.
@@ -56,6 +70,7 @@ impl Frame {
             store: Store::F64,
             weights: false,
             exposures: false,
+            bare: false,
             replaced: |_| true,
         }
     }
@@ -239,6 +254,8 @@ impl<'f> Tables<'f> {
         let (style, responses, odd) = (self.rng.below(8), self.rng.below(6), self.one_in(3));
         let base = self.row();
         let width = [1.0, 1e-3, 1e-6][self.rng.below(6).min(2) as usize];
+        // Orders of magnitude that a geometric spread covers.
+        let octaves = [(-24.0, 0.0), (0.0, 10.0), (-4.0, 4.0)][self.rng.below(3) as usize];
         (0..units)
             .map(|unit| {
                 let record = |tables: &mut Self| {
@@ -259,7 +276,8 @@ impl<'f> Tables<'f> {
                         6 => (0..columns).map(|j| f64::from(u8::from(unit % columns == j))).collect(),
                         // Every order of magnitude once, on both sides.
                         _ => {
-                            let size = libm::exp2(-24.0 * unit as f64 / units as f64);
+                            let (low, high) = octaves;
+                            let size = libm::exp2(low + (high - low) * unit as f64 / units as f64);
                             vec![if unit & 1 == 0 { size } else { -size }; columns]
                         }
                     };
@@ -306,6 +324,28 @@ impl<'f> Tables<'f> {
         let first = pair.sides[0].clone();
         pair.units.iter_mut().filter(|unit| !unit.iter().all(usual)).for_each(|unit| unit.clone_from(&first));
         pair
+    }
+
+    /// Pairs for ranks and counts: some rows are large, one is between, the others are small; one that says nothing becomes large.
+    pub(super) fn graded(&mut self) -> Vec<Neighbours> {
+        let Frame { units, columns, target: (low, high), per_unit, .. } = *self.frame;
+        let unit = |size: f64, y: f64| {
+            let record = Record { x: self.placed(vec![size; columns]), y, weight: 1.0, exposure: 1.0 };
+            vec![record; per_unit.unwrap_or(1)]
+        };
+        let replaced = (0..units).rev().find(|&unit| (self.frame.replaced)(unit)).unwrap_or(0);
+        let pair = |cut: usize| Neighbours {
+            units: (0..units)
+                .map(|k| match k.cmp(&cut) {
+                    std::cmp::Ordering::Less => unit(1.0, high),
+                    std::cmp::Ordering::Equal => unit(0.2, high),
+                    std::cmp::Ordering::Greater => unit(0.02, low),
+                })
+                .collect(),
+            replaced,
+            sides: [unit(0.0, low), unit(1.0, high)],
+        };
+        (0..units).map(pair).collect()
     }
 
     /// A pair of neighbours.
