@@ -139,6 +139,10 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
             return planned::show(&certificate, format);
         }
     };
+    if let Known::Schema(schema) = &known {
+        // What cannot be had is refused before any table is opened.
+        means.estimator(&schema.encoded()?.0)?;
+    }
     let destination = Destination::new(arguments.output.as_deref(), arguments.sign.as_deref())?;
     let table = arguments.columns.read(path, &known, false)?;
     let document =

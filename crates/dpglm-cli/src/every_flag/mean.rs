@@ -175,7 +175,12 @@ pub const TABLE: Table = Table {
         ("--dry-run", &[("sbap", Honoured("--dry-run --rows 60")), ("SB", Instead("--dry-run", ""))]),
         (
             "--rows",
-            &[("sbap", Refused("--rows 60", "--dry-run")), ("SB", Instead("--rows 6000", "--rows 9000"))],
+            &[
+                ("sbap", Refused("--rows 60", "--dry-run")),
+                // So few that no clip can be found.
+                ("S", Instead("--rows 6000", "--rows 90")),
+                ("B", Instead("--rows 6000", "--rows 9000")),
+            ],
         ),
         ("--format", &[("sbapSB", Instead("--format json", "--format table"))]),
     ],

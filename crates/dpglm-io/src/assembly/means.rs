@@ -205,7 +205,7 @@ impl Means {
         // Columns on several scales would hide a wrong order.
         if let Some((low, high)) = self.deviations.filter(|&(low, high)| !(low > 0.0 && low <= high)) {
             return Err(Failure::Usage(format!(
-                "--deviations must be above 0, the lower first, got {low},{high}: give the smallest and the largest"
+                "--deviations must be above 0, the smaller first, got {low},{high}: give the least and the largest deviation"
             )));
         }
         if self.largest.is_some() && self.sparsity.is_some() {
@@ -216,7 +216,7 @@ impl Means {
         if let (MeanMethod::KarwaVadhan, Some(unit)) = (self.method, &self.unit) {
             return Err(Failure::Usage(format!(
                 "--method karwa-vadhan compares rows by their place in the table, but the unit `{unit}` is protected with all of its \
-                 rows: use --method columns, or leave out the unit"
+                 rows: use --method localise or columns, or leave out the unit"
             )));
         }
         match (self.method, self.deviations) {
@@ -225,7 +225,7 @@ impl Means {
                 refuse("--deviations goes with --method karwa-vadhan: leave it out, or give that method")
             }
             (MeanMethod::KarwaVadhan, _) if self.level.is_some() => refuse(
-                "--intervals cannot be had with --method karwa-vadhan: leave it out, or use --method columns",
+                "--intervals cannot be had with --method karwa-vadhan: leave it out, or use --method localise or columns",
             ),
             (MeanMethod::KarwaVadhan, _) if self.is_sparse() => refuse(
                 "--sparsity cannot be had with --method karwa-vadhan, which takes every column's mean: leave out one of them",

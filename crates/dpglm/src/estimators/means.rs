@@ -227,7 +227,9 @@ impl PreparedMeans {
             .enforcing("entries outside their declared range count as its nearest end")
             .enforcing("entries beyond a released clip count as its nearest end");
         let certificate = match rows.unit_name() {
-            Some(unit) => certificate.enforcing(format!("the rows of one {unit} share one vote")),
+            Some(unit) => {
+                certificate.enforcing(format!("all rows of one {unit} count as one row, their mean"))
+            }
             None => certificate,
         };
         // Step 4

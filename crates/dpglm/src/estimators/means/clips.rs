@@ -22,12 +22,12 @@ use crate::mechanisms::Candidates;
 
 /// Distances from the centre, each this part of the last.
 const STEP: f64 = 1.04;
-const STEPS: i32 = 150;
+const STEPS: i32 = 200;
 /// A clip twice as wide needs `2^PULL` times the evidence, but for so few units that they could not win.
 const PULL: f64 = 4.5;
 const PULL_PER_UNIT: f64 = 1.0 / 24.0;
 /// No reward below this part of the larger room; above it where the centre lies at an end of the range.
-const FLOOR: f64 = 0.06;
+const FLOOR: f64 = 0.01;
 const FLOOR_AT_END: f64 = 0.1;
 /// Nor below this part of the narrower side's clip.
 const FLOOR_BESIDE: f64 = 0.4;

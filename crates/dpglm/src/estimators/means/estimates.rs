@@ -90,7 +90,9 @@ pub(super) fn estimate(
             // Step 1
             let common = (!plan.shape.missing).then(|| average(blocks)).flatten();
             let largest = blocks.iter().filter_map(|b| b.count).map(|c| c.share).fold(0.0, f64::max);
-            let share = common.map_or(largest, |c| c.share).clamp(0.0, 1.0);
+            // Where every row counts, the share of all rows is no guess.
+            let whole = !plan.shape.weighted && plan.shape.groups.is_none();
+            let share = if whole { 1.0 } else { common.map_or(largest, |c| c.share).clamp(0.0, 1.0) };
             let one = One { plan, share };
             let columns = model.blocks.iter().zip(clips).zip(blocks).zip(&factors).flat_map(
                 |(((block, clip), sums), factor)| {
