@@ -110,7 +110,7 @@ pub(super) fn estimate(
 /// What all blocks of a group say of the share that counts, together.
 fn average(blocks: &[BlockSums]) -> Option<Counted> {
     let counts: Vec<Counted> = blocks.iter().filter_map(|b| b.count).collect();
-    let Some(first) = counts.first() else { return None };
+    let first = counts.first()?;
     if first.noise == 0.0 {
         return Some(*first);
     }

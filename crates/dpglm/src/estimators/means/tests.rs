@@ -89,7 +89,7 @@ fn missing_cells_are_counted_out_by_column() {
     let table = table(20_000, 3);
     let design = design(&table);
     // Every second age above 50 is missing, and nothing else.
-    let gone = |row: usize| table[row][0] > 50.0 && row % 2 == 0;
+    let gone = |row: usize| table[row][0] > 50.0 && row.is_multiple_of(2);
     let missing: Vec<bool> = (0..table.len()).flat_map(|row| [gone(row), false, false, false]).collect();
     let rows = MeanRows::new(&design).and_then(|r| r.with_missing(&missing, 4)).expect("shape");
     let kept: Vec<f64> = (0..table.len()).filter(|&row| !gone(row)).map(|row| table[row][0]).collect();
