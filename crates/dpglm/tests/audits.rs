@@ -160,7 +160,7 @@ fn methods(text: &str) -> Vec<String> {
     let (mut types, mut current) = (Vec::new(), None);
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
-        if line.starts_with("#[cfg(test)]") {
+        if line == "mod tests {" {
             break;
         }
         if let Some(header) = line.strip_prefix("impl").filter(|_| line.ends_with('{')) {

@@ -105,7 +105,7 @@ impl Prepared<DpIht> {
         rng: &mut RandomSource,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<SparseFit> {
-        self.require_shape_of(data)?;
+        self.require_shape_of(data, self.model.model.takes_exposures())?;
         let DpIht { model, sparsity, row_norm, steps } = &self.model;
         let (d, n) = (data.design().columns(), data.units() as f64);
         let mut purse = self.calibration.open(rng);

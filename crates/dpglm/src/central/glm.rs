@@ -147,6 +147,11 @@ impl Glm {
         Ok(plan)
     }
 
+    /// Whether exposures mean something: they multiply the mean of counts.
+    pub(crate) fn takes_exposures(&self) -> bool {
+        matches!(self.family, Family::Poisson)
+    }
+
     /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
     pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
         require_shape(columns, units)?;
@@ -174,7 +179,7 @@ impl Prepared<Glm> {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Fit> {
         // Step 1
-        self.require_shape_of(data)?;
+        self.require_shape_of(data, self.model.takes_exposures())?;
         let mut purse = self.calibration.open(rng);
         let response = self.model.admitted(data);
         // Step 2

@@ -102,7 +102,7 @@ impl Prepared<Multinomial> {
         rng: &mut RandomSource,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<MultinomialFit> {
-        self.require_shape_of(data)?;
+        self.require_shape_of(data, false)?;
         let mut purse = self.calibration.open(rng);
         let response = self.model.admitted(data);
         let coefficients = self.model.descend(data, &response, &mut purse, progress)?;

@@ -161,7 +161,7 @@ impl Prepared<NoisyIht> {
         rng: &mut RandomSource,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<SparseFit> {
-        self.require_shape_of(data)?;
+        self.require_shape_of(data, self.model.model.takes_exposures())?;
         let NoisyIht { model, entry, steps, .. } = &self.model;
         let mut purse = self.calibration.open(rng);
         let response = model.admitted(data);

@@ -31,8 +31,11 @@ impl<M: Clone> Prepared<M> {
         Self { calibration: self.calibration.clone().probed(probe), ..self.clone() }
     }
 
-    /// Refuses data of another shape than prepared for. Shapes are public.
-    pub(crate) fn require_shape_of(&self, data: &Dataset) -> Result<()> {
+    /// Refuses data of another shape than prepared for, and exposures that the model would ignore. Shapes are public.
+    pub(crate) fn require_shape_of(&self, data: &Dataset, takes_exposures: bool) -> Result<()> {
+        if data.has_offsets() && !takes_exposures {
+            return Err(Error::Conflict("exposures go with counts: fit a Poisson regression".into()));
+        }
         let (columns, units) = (data.design().columns(), data.units());
         if (columns, units) == (self.columns, self.units) {
             return Ok(());
@@ -66,4 +69,31 @@ pub(crate) fn require_shape(columns: usize, units: usize) -> Result<()> {
         )));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::central::{Glm, LinearStatistics, Multinomial, Privacy};
+    use crate::data::{Dataset, Design};
+    use crate::families::Family;
+    use crate::noise::RandomSource;
+
+    #[test]
+    fn exposures_are_for_counts_alone() {
+        let design = Design::from_f64(4, 1, vec![0.1, -0.3, 0.5, 0.2]).unwrap();
+        let data = Dataset::new(design, vec![0.0, 1.0, 1.0, 0.0]).unwrap();
+        let data = data.with_exposures(&[1.0, 2.0, 3.0, 1.0], 1.0).unwrap();
+        let rng = &mut RandomSource::insecure_seeded(1);
+        let glm = |family| Glm::new(family, (0.0, 1.0)).unwrap();
+        assert!(glm(Family::Poisson).fit(&data, Privacy::None, rng).is_ok());
+        let refused = [
+            glm(Family::Logistic).fit(&data, Privacy::None, rng).unwrap_err(),
+            glm(Family::Gaussian).fit(&data, Privacy::None, rng).unwrap_err(),
+            LinearStatistics::new((0.0, 1.0)).unwrap().fit(&data, Privacy::None, rng).unwrap_err(),
+            Multinomial::new(2).unwrap().fit(&data, Privacy::None, rng).unwrap_err(),
+        ];
+        for error in refused {
+            assert!(error.to_string().contains("exposures go with counts"), "{error}");
+        }
+    }
 }

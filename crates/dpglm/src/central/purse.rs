@@ -169,6 +169,13 @@ impl Calibration {
         self
     }
 
+    /// The same with its noise multiplied by a factor that the estimator knows of, under the claim of before: a twin for audits.
+    #[cfg(test)]
+    pub(crate) fn with_known_noise(mut self, factor: f64) -> Self {
+        self.promise.iter_mut().for_each(|promise| promise.multiplier *= factor);
+        self
+    }
+
     /// The same plan, watched or broken under an unchanged claim: for audits.
     pub(crate) fn probed(self, probe: Probe) -> Self {
         Self { probe, ..self }

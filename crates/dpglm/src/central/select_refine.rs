@@ -205,7 +205,7 @@ impl Prepared<SelectRefine> {
         rng: &mut RandomSource,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<SparseFit> {
-        self.require_shape_of(data)?;
+        self.require_shape_of(data, self.model.model.takes_exposures())?;
         let model = &self.model.model;
         let mut purse = self.calibration.open(rng);
         let response = model.admitted(data);

@@ -104,7 +104,7 @@ impl Prepared<SparseMultinomial> {
         rng: &mut RandomSource,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<SparseMultinomialFit> {
-        self.require_shape_of(data)?;
+        self.require_shape_of(data, false)?;
         let model = &self.model.model;
         let mut purse = self.calibration.open(rng);
         let response = model.admitted(data);

@@ -68,7 +68,7 @@ impl LinearStatistics {
 impl Prepared<LinearStatistics> {
     /// Fits the model.
     pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<Fit> {
-        self.require_shape_of(data)?;
+        self.require_shape_of(data, false)?;
         let (design, n) = (data.design(), data.units() as f64);
         let d = design.columns();
         let mut purse = self.calibration.open(rng);

@@ -257,7 +257,7 @@ impl Transfer {
 impl Prepared<Transfer> {
     /// Fits the model.
     pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<Fit> {
-        self.require_shape_of(data)?;
+        self.require_shape_of(data, false)?;
         let model = &self.model;
         let Public::Given(public) = &model.public else {
             return Err(Error::Conflict(

@@ -117,7 +117,7 @@ impl FrankWolfe {
 impl Prepared<FrankWolfe> {
     /// Fits the model.
     pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<Fit> {
-        self.require_shape_of(data)?;
+        self.require_shape_of(data, false)?;
         let model = &self.model;
         let d = self.columns;
         let mut purse = self.calibration.open(rng);

@@ -147,7 +147,7 @@ impl JohnsonLindenstrauss {
 impl Prepared<JohnsonLindenstrauss> {
     /// Fits the model.
     pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<Fit> {
-        self.require_shape_of(data)?;
+        self.require_shape_of(data, false)?;
         let (model, d) = (&self.model, self.columns);
         let (length, factor) = model.frame(d);
         let mut purse = self.calibration.open(rng);

@@ -182,7 +182,7 @@ fn smooth_slope(cap: f64, residual: f64) -> f64 {
 impl Prepared<TwoStage> {
     /// Fits the model.
     pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<Fit> {
-        self.require_shape_of(data)?;
+        self.require_shape_of(data, false)?;
         let model = &self.model;
         let mut purse = self.calibration.open(rng);
         // Step 1

@@ -29,6 +29,13 @@ pub(super) fn ways(target: (f64, f64)) -> Vec<(&'static str, Frame)> {
     ]
 }
 
+/// The same, and with offsets.
+fn with_exposures(target: (f64, f64)) -> Vec<(&'static str, Frame)> {
+    let mut ways = ways(target);
+    ways.push(("exposures", Frame { exposures: true, ..Frame::new(UNITS, 3, target).with_intercept() }));
+    ways
+}
+
 /// Targets so many times their span away from zero.
 pub(super) const OFFSETS: [(&str, f64); 4] =
     [("offset 1e0", 1e0), ("offset 1e4", 1e4), ("offset 1e8", 1e8), ("offset 1e12", 1e12)];
@@ -95,10 +102,8 @@ pub(super) fn logistic_likelihood() -> Result<AuditCase> {
 
 pub(super) fn poisson_likelihood() -> Result<AuditCase> {
     let (low, high) = (0.0, 9.0);
-    let mut ways = ways((low, high));
-    ways.push(("exposures", Frame { exposures: true, ..Frame::new(UNITS, 3, (low, high)).with_intercept() }));
     let one = |(name, frame)| likelihood(name, Likelihood::Poisson { low, high }, frame);
-    audit("poisson-likelihood", ways.into_iter().map(one).collect(), NONE)
+    audit("poisson-likelihood", with_exposures((low, high)).into_iter().map(one).collect(), NONE)
 }
 
 pub(super) fn multinomial_likelihood() -> Result<AuditCase> {
@@ -112,8 +117,8 @@ const NONE: &[Slack] = &[];
 
 pub(super) fn linear() -> Result<AuditCase> {
     let target = (-2.0, 3.0);
-    let mut variants: Vec<Variant> =
-        ways(target).into_iter().map(|(name, frame)| glm(name, Family::Gaussian, target, frame)).collect();
+    let one = |(name, frame)| glm(name, Family::Gaussian, target, frame);
+    let mut variants: Vec<Variant> = ways(target).into_iter().map(one).collect();
     variants.extend(OFFSETS.map(|(name, times)| {
         let target = offset(times);
         glm(name, Family::Gaussian, target, Frame::new(UNITS, 2, target).with_intercept())
@@ -129,9 +134,8 @@ pub(super) fn logistic() -> Result<AuditCase> {
 
 pub(super) fn poisson() -> Result<AuditCase> {
     let target = (0.0, 9.0);
-    let mut ways = ways(target);
-    ways.push(("exposures", Frame { exposures: true, ..Frame::new(UNITS, 3, target).with_intercept() }));
-    let variants = ways.into_iter().map(|(name, frame)| glm(name, Family::Poisson, target, frame));
+    let variants =
+        with_exposures(target).into_iter().map(|(name, frame)| glm(name, Family::Poisson, target, frame));
     audit("poisson", variants.collect(), NONE)
 }
 

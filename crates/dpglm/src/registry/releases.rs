@@ -28,12 +28,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// Pairs that a search draws, and pairs that it changes.
-const PAIRS: (usize, usize) = (50, 150);
+const PAIRS: (usize, usize) = (60, 180);
 /// The same for the pair that all releases tell apart together.
 const WHOLE: (usize, usize) = (40, 200);
 /// Draws of one release on either side.
 const FEWEST_DRAWS: f64 = 4_000.0;
-const MOST_DRAWS: f64 = 60_000.0;
+const MOST_DRAWS: f64 = 100_000.0;
 /// Draws of all releases together: no more than this.
 const MOST_SEQUENCES: f64 = 12_000.0;
 const TOGETHER_NAME: &str = "all releases";

@@ -106,7 +106,7 @@ impl Prepared<TunedRidge> {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<TunedRidgeFit> {
         require_rows(data)?;
-        self.require_shape_of(data)?;
+        self.require_shape_of(data, self.model.model.takes_exposures())?;
         let TunedRidge { model, candidates } = &self.model;
         let mut purse = self.calibration.open(rng);
         let response = model.admitted(data);

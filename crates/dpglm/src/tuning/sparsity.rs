@@ -112,7 +112,7 @@ impl Prepared<TunedSparsity> {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<SparseFit> {
         require_rows(data)?;
-        self.require_shape_of(data)?;
+        self.require_shape_of(data, self.model.model.takes_exposures())?;
         let model = &self.model.model;
         let constant = usize::from(model.intercept);
         let largest = self.model.largest;
