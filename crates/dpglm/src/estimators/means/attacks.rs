@@ -108,7 +108,7 @@ fn attacked(name: &str, beside: Beside) {
     let model = Means::new(BLOCKS.to_vec()).and_then(|m| m.intervals(0.95)).expect("valid");
     let model = model.weights(vec![1.0, 0.5, 2.0, 1.0]).expect("valid");
     // Declared ranges only, and enough for clips.
-    for epsilon in [3.0, 800.0] {
+    for epsilon in [3.0, 600.0] {
         let privacy = Privacy::Budget(Budget::new(epsilon, 1e-3).expect("valid"));
         let shape = neighbours(&mut Tables::new(7), beside)[0].rows(beside).shape();
         let prepared = model.prepare(shape, privacy).expect("valid");
