@@ -25,6 +25,8 @@ Y = np.clip(X[:, 0] + GENERATOR.normal(0, 0.3, ROWS), -2, 2)
 UNITS = np.repeat(np.arange(ROWS // 2), 2)
 BUDGET = {"epsilon": 1.0, "delta": 1e-5, "insecure_seed": 7}
 TRANSFER = {"method": "transfer", "sparsity": 1, "fit_intercept": False}
+# Columns that are not on one scale, the first above zero.
+APART = {"feature_bounds": {"x0": (0.1, 1), "x1": (-1, 1), "x2": (-1, 1)}}
 SAME = "one record does not change the support"
 
 
@@ -90,6 +92,10 @@ MEANS: dict[str, tuple[Any, Any, Any, Any]] = {
     "epsilon": (Changes(2.0),) * 4,
     "delta": (Changes(1e-4),) * 4,
     "feature_bounds": (Changes((-2, 3)), Checked((1, -1)), Refused([(-1, 1)] * 2, "one pair"), Checked((1, -1))),
+    "by": (Refused("x0", "declare"), Refused("x0", "declare"), Refused("x0", "leave out"), Refused("x0", "leave out")),
+    "sample_weight": (Changes("x0", APART), Checked("nobody", APART)) + (Refused("x0", "leave out"),) * 2,
+    "weights": (Changes({"x0": 3.0}, APART), Checked({"nobody": 3.0}, APART)) + (Refused({"x0": 3.0}, "leave out"),) * 2,
+    "missing": (Changes("drop", APART), Checked("guess", APART)) + (Refused("drop", "leave out"),) * 2,
     "intervals": (Changes(0.9), Changes(0.9), Refused(0.9, "leave out"), Refused(0.9, "leave out")),
     "sparsity": (Changes(1),) * 4,
     "method": (Changes("karwa-vadhan"),) * 4,
@@ -250,6 +256,30 @@ def test_units_are_protected_together() -> None:
     for features in [X[:, [0, 2]], scipy.sparse.csr_array(X[:, [0, 2]])]:
         assert json.loads(plain.fit(features, Y, units=UNITS).to_json())["unit"] == "unit"
     assert json.loads(plain.planned(40, 2, unit="person").to_json())["adjacency"] == {"replace_unit": "person"}
+
+
+def test_means_of_any_columns() -> None:
+    generator = np.random.default_rng(21)
+    rows = 20_000
+    frame = pd.DataFrame({"sex": generator.choice(["f", "m"], rows), "age": generator.normal(50, 10, rows).clip(0, 120)})
+    frame["gain"] = np.where(generator.uniform(size=rows) < 0.9, 0.0, 2_000 * generator.uniform(size=rows))
+    frame["share"] = generator.uniform(0.5, 2.0, rows)
+    frame.loc[frame.age > 60, "gain"] = np.nan
+    frame.loc[frame.sex == "m", "age"] += 5
+    bounds = {"sex": ["f", "m"], "age": (0, 150), "gain": (0, 100_000), "share": (0.1, 5)}
+    mean = dpglm.PrivateMean(feature_bounds=bounds, by="sex", sample_weight="share", missing="drop", intervals=0.95, epsilon=2.0, delta=1e-6)
+    with pytest.warns(dpglm.CuratorNote):
+        mean.fit(frame)
+    found = dict(zip(mean.coefficient_names_, mean.means_))
+    assert set(found) == {"age[sex=f]", "gain[sex=f]", "age[sex=m]", "gain[sex=m]"}
+    for sex, part in frame.groupby("sex"):
+        for name, near in [("age", 1.0), ("gain", 40.0)]:
+            kept = part.dropna(subset=[name])
+            exact = np.average(kept[name], weights=kept.share)
+            assert abs(found[f"{name}[sex={sex}]"] - exact) < near
+        assert abs(mean.groups_[sex] - len(part) / rows) < 0.03
+        assert abs(mean.observed_[f"gain[sex={sex}]"] - part.gain.notna().mean()) < 0.05
+    assert mean.certificate_.epsilon <= 2.0
 
 
 def test_means_of_units() -> None:

@@ -40,7 +40,7 @@ enum Command {
     /// Fit a private linear, logistic, Poisson or multinomial model
     Fit(Box<commands::fit::Arguments>),
     /// Private means of a table's columns
-    Mean(commands::mean::Arguments),
+    Mean(Box<commands::mean::Arguments>),
     /// Plan a study: from two of rows, epsilon and error to the third
     Plan(commands::plan::Arguments),
     /// Predict for the rows of a new table

@@ -42,6 +42,9 @@ pub struct Encoded {
     /// One weight a row, 0 or 1, under the rule `missing = "drop"`; `None` under `missing = "fill"`. Whether it is
     /// there depends on the schema, not on the rows.
     pub weights: Option<Vec<f64>>,
+    /// Where cells are counted out ([`Schema::counting_out`](crate::Schema::counting_out)): row after row, for each declared feature
+    /// in the order of the columns, whether its cell is missing.
+    pub missing: Option<Vec<bool>>,
     /// The exposures, within their declared positive bounds.
     pub exposure: Option<Vec<f64>>,
     /// Whose row each row is.
@@ -63,6 +66,17 @@ pub struct EncodedColumn {
     pub scaling: Scaling,
     /// Indicators of one category share a number: at most one of them is 1 in a row.
     pub category: Option<usize>,
+    /// The declared column that it comes from.
+    pub declared: String,
+    /// True if it takes one of two values.
+    pub binary: bool,
+}
+
+impl EncodedColumn {
+    /// A column of numbers that is stored as it is declared.
+    pub fn number(name: String, scaling: Scaling) -> Self {
+        Self { declared: name.clone(), name, scaling, category: None, binary: false }
+    }
 }
 
 /// The target's public facts.

@@ -45,6 +45,8 @@ use raw::RawSchema;
 pub struct Schema {
     pub(crate) raw: RawSchema,
     pub(crate) columns: Vec<Column>,
+    /// What the table is read for, and no part of what was written.
+    counting_out: bool,
 }
 
 /// A declared column.
@@ -173,6 +175,18 @@ impl Schema {
         self.raw.missing
     }
 
+    /// The same schema for a table whose missing cells are counted out column by column under the rule `missing = "drop"`, as means do:
+    /// the row's other cells stay counted.
+    pub fn counting_out(mut self) -> Self {
+        self.counting_out = true;
+        self
+    }
+
+    /// Whether missing cells are counted out column by column.
+    pub fn counts_out(&self) -> bool {
+        self.counting_out && self.missing() == Missing::Drop
+    }
+
     /// The rule for undeclared levels.
     pub fn undeclared(&self) -> Undeclared {
         self.raw.undeclared
@@ -227,6 +241,12 @@ impl Schema {
         if header {
             self.raw.names = None;
         }
+        Self::try_from(self.raw)
+    }
+
+    /// The same schema with another column of exposures.
+    pub fn with_exposure(mut self, column: Option<&str>) -> Result<Self> {
+        self.raw.exposure = column.map(str::to_owned);
         Self::try_from(self.raw)
     }
 

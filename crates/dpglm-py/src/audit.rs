@@ -149,6 +149,7 @@ pub fn audit_mean(
     let prepare = || -> Result<_, Failure> {
         let attack = how.attack(asked.claimed()?, asked.delta())?;
         let method = match asked.method()? {
+            MeanMethod::Columns => MeanToAudit::Columns,
             MeanMethod::Localise => MeanToAudit::Localise,
             MeanMethod::KarwaVadhan => MeanToAudit::KarwaVadhan,
         };

@@ -10,8 +10,9 @@ use dpglm_io::assembly::means::{MeanMethod, Means};
 use dpglm_io::assembly::model::{Facts, Method, Model, PublicFeatures, Wishes};
 use dpglm_io::assembly::tune::{self, Tune};
 use dpglm_io::assembly::{Failure, Known, budget, fit as assembly, planned, render};
-use dpglm_io::{Domain, EncodedColumn, Scaling, Wide};
+use dpglm_io::{Domain, EncodedColumn, Wide};
 use pyo3::prelude::*;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What is asked of a model.
@@ -48,6 +49,10 @@ pub struct AskedMeans {
     tune: Option<String>,
     sparsity: Option<usize>,
     deviations: Option<(f64, f64)>,
+    weights: Option<BTreeMap<String, f64>>,
+    by: Option<String>,
+    sample_weight: Option<String>,
+    missing: String,
     /// The bounds of all features, where they are the same.
     uniform: Option<(f64, f64)>,
 }
@@ -214,8 +219,12 @@ impl AskedMeans {
     }
 
     /// What an audit of means cannot follow, each with whether it is given.
-    pub fn beyond_audits(&self) -> [(&'static str, bool); 3] {
+    pub fn beyond_audits(&self) -> [(&'static str, bool); 7] {
         [
+            ("--by", self.by.is_some()),
+            ("--sample-weight", self.sample_weight.is_some()),
+            ("--weights", self.weights.is_some()),
+            ("--missing", self.missing != "fill"),
             ("--tune", self.tune.is_some()),
             ("--intervals", self.intervals.is_some()),
             ("--deviations", self.deviations.is_some()),
@@ -227,18 +236,22 @@ impl AskedMeans {
     }
 
     pub fn method(&self) -> Result<MeanMethod, Failure> {
-        self.method.as_deref().map_or(Ok(MeanMethod::Localise), |name| render::named("method", name))
+        let is_sparse = self.sparsity.is_some() || tuned(self.tune.as_deref())?.sparsity.is_some();
+        let default = Means::default_method(self.uniform.is_some(), is_sparse);
+        self.method.as_deref().map_or(Ok(default), |name| render::named("method", name))
     }
 
     pub fn means(&self, schema: &dpglm_io::Schema) -> Result<(Means, Privacy), Failure> {
         let means = Means {
-            method: self.method()?,
             level: self.intervals,
             sparsity: self.sparsity,
             largest: Means::largest(&tuned(self.tune.as_deref())?)?,
             deviations: self.deviations,
             unit: schema.unit().map(str::to_owned),
+            weights: self.weights.iter().flatten().map(|(name, w)| (name.clone(), *w)).collect(),
+            ..Means::by_method(self.method()?)
         };
+        let means = means.under(schema);
         means.validate()?;
         means.require_zero(&match self.uniform {
             Some((low, high)) => Known::Wide(Wide::new(low, high)),
@@ -297,13 +310,9 @@ pub fn planned_mean(asked: AskedMeans, features: &str, rows: usize, unit: Option
     let features = of_units(features, unit)?;
     let plan = || -> Result<String, Failure> {
         let (means, privacy) = asked.means(&features)?;
-        let count = features.encoded()?.0.len();
-        // The noise does not depend on the ranges.
-        let scaling = Scaling { lower: -1.0, ..Scaling::INDICATOR };
-        let column = |j: usize| EncodedColumn { name: format!("x{j}"), scaling, category: None };
-        let columns: Vec<EncodedColumn> = (0..count).map(column).collect();
+        let columns = features.encoded()?.0;
         let (adjacency, rng) = (adjacency(&features), asked.source()?);
-        Ok(means.estimator(&columns)?.planned(count, rows, adjacency, privacy, &rng)?.to_json())
+        Ok(means.estimator(&columns)?.planned(columns.len(), rows, adjacency, privacy, &rng)?.to_json())
     };
     plan().map_err(exception)
 }

@@ -45,7 +45,7 @@ mod _native {
     #[pymodule_export]
     use crate::study::plan_study;
     #[pymodule_export]
-    use crate::table::{Table, encode_columns, encode_matrix, encode_sparse, read_schema};
+    use crate::table::{Table, encode_columns, encode_matrix, encode_sparse, read_schema, schema_of_means};
     #[pymodule_export]
     use crate::words::version;
 }

@@ -3,6 +3,7 @@
 use super::words::exception;
 use dpglm::data::design::Storage;
 use dpglm_io::assembly::Failure;
+use dpglm_io::assembly::means::Means;
 use dpglm_io::memory::{self, Cells, Matrix, Meaning, Numbers, SparseRows};
 use dpglm_io::{Encoded, EncodedColumn, Precision, ReadOptions, Schema, Target};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -107,11 +108,14 @@ pub struct How {
     constant_column: bool,
     needs_target: bool,
     single: bool,
+    /// Missing cells are counted out column by column, as means do, where the schema drops them.
+    for_means: bool,
 }
 
 impl How {
     fn schema(&self) -> PyResult<Schema> {
-        schema(&self.schema)
+        let schema = schema(&self.schema)?;
+        Ok(if self.for_means { schema.counting_out() } else { schema })
     }
 
     fn options(&self) -> ReadOptions {
@@ -150,6 +154,14 @@ pub fn read_schema(text: &str, target: Option<&str>, unit: Option<&str>) -> PyRe
     };
     serde_json::to_string(&read().map_err(exception)?)
         .map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The schema, as JSON, under which a table is read for means: with its groups and survey weights apart from the features.
+#[pyfunction]
+#[pyo3(signature = (features, by=None, sample_weight=None))]
+pub fn schema_of_means(features: &str, by: Option<&str>, sample_weight: Option<&str>) -> PyResult<String> {
+    let schema = Means::schema(schema(features)?, by, sample_weight).map_err(exception)?;
+    serde_json::to_string(&schema).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// The response beside the features: its name, its cells and JSON of its schema.

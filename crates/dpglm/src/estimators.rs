@@ -1,3 +1,4 @@
 //! Estimators that look at rows only through `passes`.
 
 pub mod dense;
+pub mod means;

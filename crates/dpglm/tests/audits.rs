@@ -223,6 +223,7 @@ audits! {
     peeling => "peeling",
     gumbel_top => "gumbel-top",
     mean => "mean",
+    column_means => "column-means",
     linear_likelihood => "linear-likelihood",
     logistic_likelihood => "logistic-likelihood",
     poisson_likelihood => "poisson-likelihood",

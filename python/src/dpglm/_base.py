@@ -208,13 +208,16 @@ class Estimator:
         response: tuple[str, Any, str] | None = None,
         units: tuple[str, Any] | None = None,
         strict: bool = False,
+        for_means: bool = False,
+        schema: str | None = None,
     ) -> Any:
         single = rows.columns is not None and all(getattr(c, "dtype", None) == np.float32 for c in rows.columns)
         how = {
-            "schema": declared.schema(intercept=intercept),
+            "schema": schema or declared.schema(intercept=intercept),
             "name": "X",
             "strict": strict,
             "constant_column": constant,
+            "for_means": for_means,
             "needs_target": True,
             "single": single,
         }

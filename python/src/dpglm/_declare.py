@@ -33,9 +33,9 @@ class Declared:
         self.columns = columns
         self.uniform = uniform
 
-    def schema(self, *, intercept: bool) -> str:
+    def schema(self, *, intercept: bool, missing: str = "fill") -> str:
         """JSON of the schema."""
-        return json.dumps({"intercept": intercept, "columns": self.columns})
+        return json.dumps({"intercept": intercept, "missing": missing, "columns": self.columns})
 
     @property
     def names(self) -> list[str]:

@@ -485,12 +485,22 @@ class PrivateMean(Estimator):
         The budget. No default.
     feature_bounds : pair, list of pairs, or dict
         Public bounds of the columns. Wide bounds cost little: a coarse private look finds where the rows lie.
+    by : str, optional
+        Take the means of each level of this column apart, in one release.
+    sample_weight : str, optional
+        The column of survey weights, with bounds above 0.
+    weights : dict, optional
+        How precise columns are to be beside the others' 1: one of weight 2 has half the noise.
+    missing : str
+        ``"fill"``: a missing cell counts as the middle of its bounds (the first level). ``"drop"``: it is counted out, and the mean is that
+        of the cells which are there; ``observed_`` says which share that is.
     intervals : float, optional
         Also give standard errors and confidence intervals of this level.
     sparsity : int, optional
         At most so many means differ from zero; the columns are chosen privately.
     method : str, optional
-        ``"localise"`` or ``"karwa-vadhan"``.
+        ``"columns"`` (each column its own clip and noise; the default unless all columns have one pair of bounds), ``"localise"`` (one
+        clip of whole rows, for columns on one scale) or ``"karwa-vadhan"``.
     deviations : pair, optional
         Public bounds on the columns' standard deviations, for ``"karwa-vadhan"``.
     tune : str, optional
@@ -503,7 +513,9 @@ class PrivateMean(Estimator):
 
     Attributes
     ----------
-    means_ : array, one mean for each encoded column; zero for columns that were not chosen.
+    means_ : array, one mean for each encoded column (of each group); zero for columns that were not chosen.
+    groups_ : dict or None, each group's share of the rows.
+    observed_ : dict or None, the share of the rows in which each column has a value.
 
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(3.0, 1.0, (5000, 2))
@@ -518,6 +530,10 @@ class PrivateMean(Estimator):
         epsilon: float,
         delta: float | None,
         feature_bounds: Any,
+        by: str | None = None,
+        sample_weight: str | None = None,
+        weights: Any = None,
+        missing: str = "fill",
         intervals: float | None = None,
         sparsity: int | None = None,
         method: str | None = None,
@@ -529,6 +545,10 @@ class PrivateMean(Estimator):
         self.epsilon = epsilon
         self.delta = delta
         self.feature_bounds = feature_bounds
+        self.by = by
+        self.sample_weight = sample_weight
+        self.weights = weights
+        self.missing = missing
         self.intervals = intervals
         self.sparsity = sparsity
         self.method = method
@@ -548,6 +568,10 @@ class PrivateMean(Estimator):
             "tune": self.tune,
             "sparsity": plain_number("sparsity", self.sparsity, int),
             "deviations": None if deviations is None else (float(deviations[0]), float(deviations[1])),
+            "weights": None if self.weights is None else {str(name): float(weight) for name, weight in dict(self.weights).items()},
+            "by": self.by,
+            "sample_weight": self.sample_weight,
+            "missing": str(self.missing),
             "uniform": uniform,
         }
 
@@ -562,7 +586,14 @@ class PrivateMean(Estimator):
         asked["uniform"] = declared.uniform
         # Columns that are not centred keep their zero, the mean of those that are not chosen.
         table = self._encode(
-            rows, declared, intercept=not self._is_sparse(), constant=False, units=units_of(units, rows.rows), strict=bool(self.strict)
+            rows,
+            declared,
+            intercept=not self._is_sparse(),
+            constant=False,
+            units=units_of(units, rows.rows),
+            strict=bool(self.strict),
+            for_means=True,
+            schema=self._schema(declared),
         )
         try:
             artefact, said = _native.mean(table, asked)
@@ -575,15 +606,23 @@ class PrivateMean(Estimator):
         self.coefficient_names_ = list(document["columns"])
         self.support_ = document.get("support")
         self.means_ = np.array([document["means"].get(name, 0.0) for name in document["columns"]])
+        self.groups_ = document.get("groups")
+        self.observed_ = document.get("observed")
         return self
+
+    def _schema(self, declared: Any) -> str:
+        """JSON of the schema, groups and survey weights apart from the features."""
+        if self.missing not in ("fill", "drop"):
+            raise ValueError(f'missing must be "fill" or "drop", got {self.missing!r}')
+        features = declared.schema(intercept=not self._is_sparse(), missing=str(self.missing))
+        return str(_native.schema_of_means(features, self.by, self.sample_weight))
 
     def planned(self, n_rows: int, n_features: int | None = None, *, unit: str | None = None) -> Certificate:
         """The certificate that the means of so many rows, or units, would carry: no row is needed and nothing is spent."""
         names = [f"x{j}" for j in range(n_features)] if n_features is not None else [str(n) for n in self.feature_bounds]
         declared = declare_features(self.feature_bounds, names)
         asked = self._asked(declared.uniform)
-        schema = declared.schema(intercept=not self._is_sparse())
-        return Certificate.from_json(_native.planned_mean(asked, schema, int(n_rows), unit))
+        return Certificate.from_json(_native.planned_mean(asked, self._schema(declared), int(n_rows), unit))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

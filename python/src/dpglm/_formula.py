@@ -158,6 +158,7 @@ class Reader:
             "name": "data",
             "strict": self.strict,
             "constant_column": False,
+            "for_means": False,
             "needs_target": True,
             "single": False,
         }
@@ -355,6 +356,7 @@ def _encode(
         "name": "data",
         "strict": strict,
         "constant_column": constant,
+        "for_means": False,
         "needs_target": True,
         "single": False,
     }

@@ -85,6 +85,7 @@ def encode_table(data: Any, schema_json: str, *, constant: bool, needs_target: b
         "name": "data",
         "strict": strict,
         "constant_column": constant,
+        "for_means": False,
         "needs_target": needs_target,
         "single": False,
     }

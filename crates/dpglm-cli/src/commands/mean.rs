@@ -9,14 +9,15 @@ use crate::{Format, budget, flags, planned};
 use clap::Args;
 use dpglm_io::assembly::tune::{self, Tune};
 use dpglm_io::assembly::{fit, notes};
-use dpglm_io::schema::Missing;
 use dpglm_io::{EncodedColumn, Scaling, Wide};
+use indexmap::IndexMap;
 use std::path::PathBuf;
 
 /// The private means of a table's columns; of a category, the share of each level but the reference.
 ///
 /// A coarse private look finds where the rows lie within their public bounds; the mean is then taken with noise in
-/// proportion to their real spread. Wide bounds therefore cost little.
+/// proportion to their real spread. Wide bounds therefore cost little. Under a schema each column has its own clip and noise; cells
+/// that are missing are counted out column by column if the schema says missing = "drop".
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -29,6 +30,15 @@ pub struct Arguments {
     /// rows of a person together
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     unit: Option<String>,
+    /// Take the means of each level of this column apart (a declared category or binary), in one release
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    by: Option<String>,
+    /// The column of survey weights (declared as real, bounds above 0): means are weighted by it
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    sample_weight: Option<String>,
+    /// How precise columns are to be beside the others' 1, as NAME=WEIGHT,...: one of weight 2 has half the noise
+    #[arg(long, value_name = "NAME=W,...", value_parser = weights)]
+    weights: Option<Precision>,
     /// Also give standard errors and confidence intervals of this level (0.95), paid from the same budget
     #[arg(long, value_name = "LEVEL", value_parser = flags::number, allow_negative_numbers = true)]
     intervals: Option<f64>,
@@ -38,9 +48,10 @@ pub struct Arguments {
     /// Choose the number of means that differ from zero privately, from the same budget: sparsity=auto (or auto:MAX, at most MAX)
     #[arg(long, value_name = "WHAT", value_parser = tune::parse)]
     tune: Option<Tune>,
-    /// How to take them; `dpglm methods` explains each
-    #[arg(long, value_enum, value_name = "NAME", default_value_t = MeanMethod::Localise)]
-    method: MeanMethod,
+    /// How to take them; `dpglm methods` explains each [default: columns under a schema, localise with --feature-bounds or
+    /// --sparsity]
+    #[arg(long, value_enum, value_name = "NAME")]
+    method: Option<MeanMethod>,
     /// Public bounds on the standard deviations of the columns, for --method karwa-vadhan [default: from the columns' own
     /// bounds]
     #[arg(long, value_name = "LOW,HIGH", value_parser = table::bounds, allow_hyphen_values = true)]
@@ -80,19 +91,28 @@ Examples:
     dpglm mean changes.npy --feature-bounds=-5,5 --tune sparsity=auto --epsilon 1 --delta 1e-6
   A table under a schema:
     dpglm mean people.csv --schema schema.toml --epsilon 0.5 --delta 1e-6
+  The same for women and men apart, age three times as precise as the rest:
+    dpglm mean people.csv --schema schema.toml --by sex --weights age=3 --epsilon 0.5 --delta 1e-6
   Several visits a patient, of which each patient counts once:
     dpglm mean visits.csv --header --unit patient --feature-bounds=0,300 --epsilon 0.5 --delta 1e-6";
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let known = known(arguments)?;
-    let means = Means {
-        method: arguments.method,
+    let largest = Means::largest(&arguments.tune.clone().unwrap_or_default())?;
+    let is_sparse = arguments.sparsity.or(largest).is_some();
+    let default = Means::default_method(matches!(known, Known::Wide(_)), is_sparse);
+    let mut means = Means {
         level: arguments.intervals,
         sparsity: arguments.sparsity,
-        largest: Means::largest(&arguments.tune.clone().unwrap_or_default())?,
+        largest,
         deviations: arguments.deviations,
         unit: known.unit().map(str::to_owned),
+        weights: arguments.weights.clone().map(|Precision(weights)| weights).unwrap_or_default(),
+        ..Means::by_method(arguments.method.unwrap_or(default))
     };
+    if let Known::Schema(schema) = &known {
+        means = means.under(schema);
+    }
     means.validate()?;
     // Columns that are not centred keep their zero, the mean of those that are not chosen.
     let centred = !means.is_sparse();
@@ -109,12 +129,20 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
             let (rows, columns) = known.shape(file.as_deref(), arguments.rows)?;
             budget::warn_of_large_delta(privacy, rows);
             notes::of_few_rows(means.sparsity.or(means.largest), rows).iter().for_each(|note| tell(note));
-            // The noise does not depend on the ranges.
-            let (estimator, rng) = (means.estimator(&placeholders(columns))?, arguments.budget.source()?);
+            let declared = match &known {
+                Known::Schema(schema) => schema.encoded()?.0,
+                // The noise does not depend on the ranges.
+                Known::Wide(_) => placeholders(columns),
+            };
+            let (estimator, rng) = (means.estimator(&declared)?, arguments.budget.source()?);
             let certificate = estimator.planned(columns, rows, known.adjacency(), privacy, &rng)?;
             return planned::show(&certificate, format);
         }
     };
+    if let Known::Schema(schema) = &known {
+        // What cannot be had is refused before any table is opened.
+        means.estimator(&schema.encoded()?.0)?;
+    }
     let destination = Destination::new(arguments.output.as_deref(), arguments.sign.as_deref())?;
     let table = arguments.columns.read(path, &known, false)?;
     let document =
@@ -129,19 +157,45 @@ fn known(arguments: &Arguments) -> Result<Known, Failure> {
             if let Some(unit) = &arguments.unit {
                 schema = schema.with_unit(Some(unit))?;
             }
-            if schema.missing() == Missing::Drop {
-                return Err(Failure::Failed(
-                    "a mean counts every row, but the schema says missing = \"drop\": write missing = \"fill\"".into(),
-                ));
-            }
-            Ok(Known::Schema(schema.with_target(None)?.without_exposure()))
+            let (by, weight) = (arguments.by.as_deref(), arguments.sample_weight.as_deref());
+            Ok(Known::Schema(Means::schema(schema, by, weight)?))
         }
-        Known::Wide(wide) => Ok(Known::Wide(Wide { unit: arguments.unit.clone(), ..wide })),
+        Known::Wide(wide) => {
+            let named = [("--by", &arguments.by), ("--sample-weight", &arguments.sample_weight)];
+            if let Some((flag, _)) = named.into_iter().find(|(_, given)| given.is_some()) {
+                return Err(Failure::Usage(format!(
+                    "{flag} needs a column whose levels or bounds are declared: give --schema FILE, or leave out {flag}"
+                )));
+            }
+            Ok(Known::Wide(Wide { unit: arguments.unit.clone(), ..wide }))
+        }
     }
 }
 
 /// Columns for a plan, which depends on their number alone.
 fn placeholders(columns: usize) -> Vec<EncodedColumn> {
     let scaling = Scaling { lower: -1.0, ..Scaling::INDICATOR };
-    (0..columns).map(|j| EncodedColumn { name: format!("x{j}"), scaling, category: None }).collect()
+    (0..columns).map(|j| EncodedColumn::number(format!("x{j}"), scaling)).collect()
+}
+
+/// How precise columns are to be.
+#[derive(Clone)]
+struct Precision(IndexMap<String, f64>);
+
+/// Names with their weights.
+fn weights(text: &str) -> Result<Precision, String> {
+    let one = |part: &str| {
+        let (name, weight) = part.rsplit_once('=')?;
+        Some((name.trim().to_owned(), weight.trim().parse::<f64>().ok()?))
+    };
+    let all: Option<Vec<(String, f64)>> = text.split(',').map(one).collect();
+    let given = all.as_ref().map_or(0, Vec::len);
+    let weights: IndexMap<String, f64> = all.into_iter().flatten().collect();
+    match given > 0 && given == weights.len() {
+        true => Ok(Precision(weights)),
+        false => {
+            Err("names of columns with their weights are needed, each once: write them like age=2,income=0.5"
+                .into())
+        }
+    }
 }

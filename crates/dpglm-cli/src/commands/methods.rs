@@ -26,7 +26,8 @@ const ROW_OR_UNIT: &str = "one row, or all rows of one person";
 const NOBODY: &str = "nobody";
 
 const CALLS: &[Call] = &[
-    Call { name: "mean", protects: ROW_OR_UNIT, command: "dpglm mean FILE" },
+    Call { name: "column-means", protects: ROW_OR_UNIT, command: "dpglm mean FILE --schema SCHEMA" },
+    Call { name: "mean", protects: ROW_OR_UNIT, command: "dpglm mean FILE --feature-bounds=LOW,HIGH" },
     Call { name: "sparse-mean", protects: ROW_OR_UNIT, command: "dpglm mean FILE --sparsity S" },
     Call {
         name: "tuned-sparse-mean",

@@ -95,7 +95,34 @@ pub const TABLE: Table = Table {
                 ("B", Honoured("--unit id")),
             ],
         ),
-        ("--intervals", &[("sbapSB", Honoured("--intervals 0.9"))]),
+        // The plan grants the sums of a mixed table without asking the column, and its intervals cost nothing.
+        (
+            "--by",
+            &[
+                ("s", Honoured("--by sex")),
+                ("S", Checked("--by sex", "--by age")),
+                ("bapB", Refused("--by a", "give --schema FILE")),
+            ],
+        ),
+        (
+            "--sample-weight",
+            &[
+                ("sS", Honoured("--sample-weight age")),
+                ("bapB", Refused("--sample-weight a", "give --schema FILE")),
+            ],
+        ),
+        (
+            "--weights",
+            &[
+                ("s", Honoured("--weights age=2,work=0.5")),
+                ("S", Checked("--weights age=2,work=0.5", "--weights nobody=2")),
+                ("bapB", Refused("--weights x0=2", "use --method columns")),
+            ],
+        ),
+        (
+            "--intervals",
+            &[("sbapB", Honoured("--intervals 0.9")), ("S", Checked("--intervals 0.9", "--intervals 95"))],
+        ),
         // Under the schema, age is at least 20: no sparse mean.
         (
             "--sparsity",
@@ -148,7 +175,12 @@ pub const TABLE: Table = Table {
         ("--dry-run", &[("sbap", Honoured("--dry-run --rows 60")), ("SB", Instead("--dry-run", ""))]),
         (
             "--rows",
-            &[("sbap", Refused("--rows 60", "--dry-run")), ("SB", Instead("--rows 6000", "--rows 9000"))],
+            &[
+                ("sbap", Refused("--rows 60", "--dry-run")),
+                // So few that no clip can be found.
+                ("S", Instead("--rows 6000", "--rows 90")),
+                ("B", Instead("--rows 6000", "--rows 9000")),
+            ],
         ),
         ("--format", &[("sbapSB", Instead("--format json", "--format table"))]),
     ],

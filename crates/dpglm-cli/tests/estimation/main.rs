@@ -5,6 +5,7 @@
 mod audit;
 mod estimates;
 mod interrupted;
+mod means;
 mod outputs;
 mod parquet_files;
 mod planning;

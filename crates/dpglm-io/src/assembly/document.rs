@@ -108,9 +108,21 @@ pub struct MeanDocument {
     /// The column that says whose row it is: each unit counts as one row, the mean of its rows.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub unit: Option<String>,
-    /// All columns.
+    /// All columns; by group, each column of each group.
     pub columns: Vec<String>,
-    /// How they were taken, where not by the default.
+    /// The column of groups whose means were taken apart.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub by: Option<String>,
+    /// The column of survey weights.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sample_weight: Option<String>,
+    /// Each group's share of the rows, or of their weight.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub groups: Option<IndexMap<String, f64>>,
+    /// The share of the rows in which each declared column has a value, where missing cells are counted out.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub observed: Option<IndexMap<String, f64>>,
+    /// How they were taken, where not by one clip of whole rows.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub method: Option<MeanMethod>,
     /// The number of means that were allowed to differ from zero.
@@ -337,7 +349,9 @@ impl Artefact {
                 );
                 let given = given_the_choice(mean.support.as_deref(), mean.level);
                 let rows = if mean.unit.is_some() { "units" } else { "rows" };
-                format!("Means of {} {rows}{chosen}\n\n{table}{given}", mean.n)
+                let groups = shares("share of rows", mean.groups.as_ref());
+                let observed = shares("share observed", mean.observed.as_ref());
+                format!("Means of {} {rows}{chosen}\n\n{table}{groups}{observed}{given}", mean.n)
             }
         }
     }
@@ -349,6 +363,11 @@ impl Artefact {
             Artefact::Mean(mean) => render::json(mean),
         }
     }
+}
+
+/// A table of shares, if there are any.
+fn shares(what: &str, shares: Option<&IndexMap<String, f64>>) -> String {
+    shares.map_or_else(String::new, |shares| format!("\n{}", table::table(what, shares, None, None)))
 }
 
 /// ", 3 of 1000 columns"; nothing where all columns were estimated.

@@ -2,7 +2,7 @@
 
 use super::document::{FIT, FitDocument, MEAN, MeanDocument, Named, TargetDocument};
 use super::failure::Failure;
-use super::means::{MeanMethod, Means};
+use super::means::{Estimator, MeanMethod, Means};
 use super::model::{Coefficient, Method, Model};
 use super::{budget, data, notes};
 use crate::{Encoded, Schema};
@@ -128,16 +128,27 @@ pub fn take_means(
         [budget::warning_of_large_delta(privacy, n), notes::of_few_rows(means.sparsity.or(means.largest), n)];
     before.iter().flatten().for_each(|note| say(note));
     let estimator = means.estimator(&table.columns)?;
-    let (fit, support) = match units {
-        None => estimator.fit(&table.design, privacy, rng)?,
-        Some((unit, units)) => {
+    let mut taken = None;
+    let (fit, support) = match (estimator, units) {
+        (Estimator::Columns(model), _) => {
+            let all = model.prepare(n, privacy)?.of_table(means, table, rng)?;
+            let fit = all.fit.clone();
+            taken = Some(all);
+            (fit, None)
+        }
+        (estimator, None) => estimator.fit(&table.design, privacy, rng)?,
+        (estimator, Some((unit, units))) => {
             let ranges: Vec<(f64, f64)> =
                 table.columns.iter().map(|c| (c.scaling.lower, c.scaling.upper)).collect();
             let people = UnitMeans::new(&table.design, &ranges, &units.of_row, units.count, unit)?;
             estimator.fit(&people, privacy, rng)?
         }
     };
-    let places = support.clone().unwrap_or_else(|| (0..table.columns.len()).collect());
+    let places = match (&taken, &support) {
+        (Some(taken), _) => taken.places.clone(),
+        (None, Some(support)) => support.clone(),
+        (None, None) => (0..table.columns.len()).collect(),
+    };
     // Back from stored to the user's units.
     let estimates: Vec<Coefficient> = places
         .iter()
@@ -150,7 +161,8 @@ pub fn take_means(
                 let interval = all.get(j)?;
                 Some((unit * interval.standard_error, [user(interval.low), user(interval.high)]))
             });
-            Coefficient { name: column.name.clone(), estimate: user(fit.means[j]), unshrunk: None, spread }
+            let name = taken.as_ref().map_or_else(|| column.name.clone(), |taken| taken.names[j].clone());
+            Coefficient { name, estimate: user(fit.means[j]), unshrunk: None, spread }
         })
         .collect();
     let named = Named::new(&estimates)?;
@@ -158,7 +170,14 @@ pub fn take_means(
         schema: MEAN.into(),
         n,
         unit: means.unit.clone(),
-        columns: table.columns.iter().map(|column| column.name.clone()).collect(),
+        columns: match &taken {
+            Some(taken) => taken.names.clone(),
+            None => table.columns.iter().map(|column| column.name.clone()).collect(),
+        },
+        by: means.by.as_ref().map(|by| by.column.clone()),
+        sample_weight: means.sample_weight.as_ref().map(|weight| weight.column.clone()),
+        groups: taken.as_ref().and_then(|taken| taken.groups.clone()),
+        observed: taken.and_then(|taken| taken.observed),
         method: (means.method != MeanMethod::Localise).then_some(means.method),
         sparsity: means.sparsity,
         support: support.map(|_| estimates.iter().map(|mean| mean.name.clone()).collect()),

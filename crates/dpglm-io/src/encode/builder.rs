@@ -39,6 +39,24 @@ pub(crate) struct Builder {
     weights: Option<Vec<f64>>,
     exposure: Option<Vec<f64>>,
     units: Option<Numbering>,
+    missing_cells: Option<MissingCells>,
+}
+
+/// Which cells are missing, where they are counted out.
+struct MissingCells {
+    /// The place of each slot among the declared features, in the order of the columns.
+    places: Vec<Option<usize>>,
+    features: usize,
+    cells: Vec<bool>,
+}
+
+impl MissingCells {
+    fn new(slots: &[Slot]) -> Self {
+        let mut starts: Vec<usize> = slots.iter().filter_map(|slot| slot.purpose.feature()).collect();
+        starts.sort_unstable();
+        let place = |slot: &Slot| slot.purpose.feature().and_then(|at| starts.binary_search(&at).ok());
+        Self { places: slots.iter().map(place).collect(), features: starts.len(), cells: Vec::new() }
+    }
 }
 
 impl Builder {
@@ -60,6 +78,7 @@ impl Builder {
             weights: (schema.missing() == Missing::Drop).then(Vec::new),
             exposure: has(|u| matches!(u, Purpose::Exposure(_))).then(Vec::new),
             units: has(|u| matches!(u, Purpose::Unit)).then(Numbering::default),
+            missing_cells: schema.counts_out().then(|| MissingCells::new(&plan.slots)),
             slots: plan.slots,
             columns: plan.columns,
             constants: usize::from(settings.constant_column && schema.intercept()),
@@ -92,7 +111,8 @@ impl Builder {
             && self.response.as_mut().is_none_or(|v| grow(v, rows, 1, 0.0))
             && self.weights.as_mut().is_none_or(|v| grow(v, rows, 1, 1.0))
             && self.exposure.as_mut().is_none_or(|v| grow(v, rows, 1, 1.0))
-            && self.units.as_mut().is_none_or(|u| grow(&mut u.of_row, rows, 1, 0));
+            && self.units.as_mut().is_none_or(|u| grow(&mut u.of_row, rows, 1, 0))
+            && self.missing_cells.as_mut().is_none_or(|m| grow(&mut m.cells, rows, m.features, false));
         if !grown {
             return Err(Error::file(
                 &self.path,
@@ -206,6 +226,7 @@ impl Builder {
         let drops = counts_as_missing && self.missing == Missing::Drop;
         if self.strict {
             let rule = match fault {
+                _ if drops && self.counts_out(slot) => "it is counted out",
                 _ if drops => "the row gets weight zero",
                 Fault::OutOfBounds => "it is clamped to the bounds",
                 Fault::Undeclared if !counts_as_missing => "it counts as the reference level",
@@ -227,9 +248,19 @@ impl Builder {
             Fault::Undeclared => touched.undeclared += 1,
         }
         if drops {
-            set(&mut self.weights, row, 0.0);
+            match &mut self.missing_cells {
+                Some(MissingCells { places, features, cells }) if places[slot].is_some() => {
+                    cells[row * *features + places[slot].unwrap_or(0)] = true;
+                }
+                _ => set(&mut self.weights, row, 0.0),
+            }
         }
         Ok(())
+    }
+
+    /// Whether a missing cell of this column leaves its row's other cells counted.
+    fn counts_out(&self, slot: usize) -> bool {
+        self.missing_cells.as_ref().is_some_and(|m| m.places[slot].is_some())
     }
 
     /// The finished table.
@@ -250,6 +281,7 @@ impl Builder {
             response: self.response.unwrap_or_default(),
             target: self.target,
             weights: self.weights,
+            missing: self.missing_cells.map(|m| m.cells),
             exposure: self.exposure,
             units: self.units.map(|u| Units { count: u.count(), of_row: u.of_row }),
             intercept: self.intercept,

@@ -7,7 +7,7 @@ use super::{Domain, EncodedColumn, Target};
 use crate::bounds::{Bounds, Scale, Scaling};
 use crate::cell::{Categorical, Numeric};
 use crate::error::{Error, Place, Result, list};
-use crate::schema::{Kind, Schema, Undeclared};
+use crate::schema::{Column, Kind, Schema, Undeclared};
 
 /// A file's column that is read.
 pub(crate) struct Slot {
@@ -28,6 +28,18 @@ pub(crate) enum Purpose {
     LevelTarget(Categorical),
     Exposure(Numeric),
     Unit,
+}
+
+impl Purpose {
+    /// Its first column in the table, if it is a feature.
+    pub fn feature(&self) -> Option<usize> {
+        match self {
+            Purpose::Number { at, .. }
+            | Purpose::Binary { at, .. }
+            | Purpose::Indicators { first: at, .. } => Some(*at),
+            _ => None,
+        }
+    }
 }
 
 /// The whole file's plan.
@@ -72,18 +84,22 @@ impl Plan {
                 Kind::Real(n) | Kind::Count(n) if is_exposure => Purpose::Exposure(*n),
                 Kind::Real(n) | Kind::Count(n) => {
                     let scaling = Scaling::new(n.bounds, schema.scale(), schema.intercept());
-                    Purpose::Number { at: plan.feature(&column.name, scaling, None), numeric: *n, scaling }
+                    Purpose::Number {
+                        at: plan.feature(column, &column.name, scaling, None),
+                        numeric: *n,
+                        scaling,
+                    }
                 }
                 Kind::Binary(c) => {
                     let scaling = binary_scaling(schema);
-                    let at = plan.feature(&binary_name(&column.name, c), scaling, None);
+                    let at = plan.feature(column, &binary_name(&column.name, c), scaling, None);
                     Purpose::Binary { at, levels: c.clone(), undeclared: undeclared(schema, c), scaling }
                 }
                 Kind::Category(c) => {
                     let first = plan.columns.len();
                     for (_, level) in c.levels.names().iter().enumerate().filter(|(i, _)| *i != c.reference) {
                         let name = format!("{}={level}", column.name);
-                        plan.feature(&name, Scaling::INDICATOR, Some(categories));
+                        plan.feature(column, &name, Scaling::INDICATOR, Some(categories));
                     }
                     categories += 1;
                     Purpose::Indicators { first, levels: c.clone(), undeclared: undeclared(schema, c) }
@@ -141,8 +157,10 @@ impl Plan {
             .eq(0..self.columns.len())
     }
 
-    fn feature(&mut self, name: &str, scaling: Scaling, category: Option<usize>) -> usize {
-        self.columns.push(EncodedColumn { name: name.to_owned(), scaling, category });
+    fn feature(&mut self, of: &Column, name: &str, scaling: Scaling, category: Option<usize>) -> usize {
+        let binary = matches!(of.kind, Kind::Binary(_));
+        let (name, declared) = (name.to_owned(), of.name.clone());
+        self.columns.push(EncodedColumn { name, scaling, category, declared, binary });
         self.columns.len() - 1
     }
 }

@@ -19,7 +19,7 @@ impl TryFrom<RawSchema> for Schema {
             .iter()
             .map(|(name, column)| Ok(Column { name: name.clone(), kind: kind(name, column)? }))
             .collect::<Result<Vec<_>>>()?;
-        let schema = Self { raw, columns };
+        let schema = Self { raw, columns, counting_out: false };
         check_text_format(&schema.raw)?;
         check_target(&schema)?;
         check_exposure(&schema)?;

@@ -127,7 +127,7 @@ pub(crate) fn require_level(level: f64) -> Result<f64> {
 }
 
 /// Intervals of the given level from estimates and their variances.
-pub(super) fn intervals(
+pub(crate) fn intervals(
     estimates: &[f64],
     variances: impl Iterator<Item = f64>,
     level: f64,

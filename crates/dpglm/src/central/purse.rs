@@ -369,6 +369,25 @@ impl Purse<'_> {
         })
     }
 
+    /// The place of one of these scores, by the exponential mechanism: the better, the likelier. Replacing one unit changes the
+    /// scores by amounts that lie within an interval of length `range`, wherever it lies: that is what bounds the ratio of any
+    /// two probabilities, so scores that move in one direction only cost half of what their sensitivity would.
+    pub(crate) fn choice(&mut self, what: &str, scores: &[f64], range: f64) -> Result<usize> {
+        let Some(noise) = self.take(what, Kind::Selection, 1)? else {
+            return Ok(largest(scores, 1).first().copied().unwrap_or(0));
+        };
+        let range = self.stated(range);
+        let input = |_: &Output| Input::Choice { scores: scores.to_vec(), range };
+        let chosen = self.leave(what, input, |purse| {
+            let scale = noise * range / 2.0;
+            let chosen = Race::new().select(scores, scale, 1, purse.rng)?.to_vec();
+            let event = Event::new(what, Noise::Selection { sensitivity: range / 2.0, scale }, 1)?;
+            purse.record(what, &event, noise)?;
+            Ok(chosen)
+        })?;
+        chosen.first().copied().ok_or_else(|| not_planned(what))
+    }
+
     /// `count` of the numbers below `of`, ascending, every set as likely as any other: coins that are not released.
     pub(crate) fn sample(&mut self, of: usize, count: usize) -> Result<Vec<usize>> {
         self.leave(

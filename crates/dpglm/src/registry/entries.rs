@@ -72,10 +72,18 @@ pub fn entries() -> &'static [Entry] {
         Entry {
             name: "mean",
             types: &["PrivateMean"],
-            summary: "column means by private localisation and a tight clip",
+            summary: "means of columns on one scale by private localisation and one tight clip of rows",
             guarantee: "selections and Gaussians, every data set",
             reference: "C21 Algorithm 3.1, corrected",
             audit: means::mean,
+        },
+        Entry {
+            name: "column-means",
+            types: &["Means", "PreparedMeans"],
+            summary: "means of any columns, each number with its own clip and noise",
+            guarantee: "selections and a Gaussian, every data set",
+            reference: "exponential mechanism on tail counts, joint Gaussian release",
+            audit: means::column_means,
         },
         Entry {
             name: "linear-likelihood",

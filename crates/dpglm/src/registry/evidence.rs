@@ -57,6 +57,13 @@ pub(super) fn statistic(release: &Compared) -> Box<dyn Fn(&Output) -> f64> {
                 _ => 0.0,
             })
         }
+        [Input::Choice { scores: a, range }, Input::Choice { scores: b, .. }] => {
+            let gains: Vec<f64> = a.iter().zip(&b).map(|(a, b)| 2.0 * (b - a) / (noise * range)).collect();
+            Box::new(move |output| match output {
+                Output::Indices(chosen) => chosen.iter().map(|&j| gains[j]).sum(),
+                _ => 0.0,
+            })
+        }
         [Input::Fullest { counts: a, .. }, Input::Fullest { counts: b, .. }] => {
             let count = |of: &BTreeMap<u64, u64>, bin: u64| of.get(&bin).copied().unwrap_or(0) as f64;
             Box::new(move |output| match output {
@@ -150,6 +157,10 @@ fn sets(release: &Compared, factor: f64) -> Sets {
             let empty = (*bins as f64 - occupied.len() as f64, 0.0, 0.0);
             let occupied = occupied.into_values().map(|(u, v)| (1.0, u / noise, v / noise));
             ordered(normalised(occupied.chain([empty])))
+        }
+        [Input::Choice { scores: a, range }, Input::Choice { scores: b, .. }] => {
+            let scale = noise * range / 2.0;
+            ordered(normalised(a.iter().zip(b).map(|(a, b)| (1.0, a / scale, b / scale))))
         }
         [Input::Top { scores: a, count, sensitivity }, Input::Top { scores: b, .. }] => {
             let scale = noise * sensitivity;

@@ -1,13 +1,14 @@
 //! Audits of the means: dense, sparse, of an unknown number of columns, truncated, and from coarse bounds.
 
 use super::dense::{OFFSETS, offset};
-use super::method::{DELTA, MEANS, Method, Variant};
+use super::method::{COLUMN_MEANS, DELTA, MEANS, Method, Variant};
 use super::releases::audit;
 use super::tables::{Frame, Store};
 use super::{AuditCase, Slack};
 use crate::central::{Privacy, PrivateMean, SparseMean};
 use crate::comparators::KarwaVadhan;
 use crate::error::Result;
+use crate::estimators::means::{Block, MeanRows, MeanShape, Means};
 use crate::privacy::{Event, Noise};
 use crate::tuning::{Truncation, TruncationLevel, TunedSparseMean};
 use std::rc::Rc;
@@ -45,6 +46,71 @@ pub(super) fn mean() -> Result<AuditCase> {
     variants.push(one("fewer rows", RANGE, table(RANGE)).at(&[(0.7, DELTA)]));
     variants.extend(OFFSETS.map(|(name, times)| one(name, offset(times), table(offset(times)))));
     audit("mean", variants, NONE)
+}
+
+/// The means of columns of all kinds. A table's last entry says whose group a row is in, or which cell is missing.
+#[derive(Clone, Copy)]
+enum Counted {
+    All,
+    Missing,
+    ByGroup,
+}
+
+/// Two numbers of one range and a 0/1 column, of rows or units.
+fn columns(name: &'static str, range: (f64, f64), counted: Counted, frame: Frame) -> Variant {
+    let (low, high) = range;
+    let shape = MeanShape {
+        units: frame.units,
+        grouped: frame.per_unit.is_some(),
+        weighted: frame.weights,
+        missing: matches!(counted, Counted::Missing),
+        groups: matches!(counted, Counted::ByGroup).then_some(2),
+    };
+    Variant::new(name, Frame { columns: 3, ..frame }.within(range), move |privacy| {
+        let blocks =
+            vec![Block::Number { low, high }, Block::Number { low, high }, Block::Binary { low, high }];
+        let prepared = Means::new(blocks)?.prepare(shape, privacy)?;
+        Ok(Method::new(prepared.events()?, move |probe| {
+            let prepared = prepared.probed(probe);
+            Rc::new(move |data, rng| {
+                let design = data.design();
+                let numbers = 0..design.rows();
+                let above = |row: usize| design.entry(row, 2) > low / 2.0 + high / 2.0;
+                let missing: Vec<bool> = numbers.clone().flat_map(|row| [above(row), false, false]).collect();
+                let groups: Vec<u32> = numbers.clone().map(|row| u32::from(above(row))).collect();
+                let weights: Vec<f64> = numbers.clone().map(|row| data.weight(row)).collect();
+                let units: Vec<u32> = numbers.map(|row| data.unit_of(row) as u32).collect();
+                let mut rows = MeanRows::new(design)?;
+                if let Some(name) = data.unit_name() {
+                    rows = rows.with_units(&units, data.units(), name)?;
+                }
+                if data.has_weights() {
+                    rows = rows.with_weights(&weights, 1.0)?;
+                }
+                rows = match counted {
+                    Counted::All => rows,
+                    Counted::Missing => rows.with_missing(&missing, 3)?,
+                    Counted::ByGroup => rows.with_groups(&groups, 2)?,
+                };
+                let found = prepared.fit(&rows, rng)?;
+                Ok(found.groups.iter().flat_map(|g| g.columns.iter().map(|c| c.mean)).collect())
+            })
+        }))
+    })
+    .at(COLUMN_MEANS)
+}
+
+pub(super) fn column_means() -> Result<AuditCase> {
+    let all = Counted::All;
+    let mut variants: Vec<Variant> = stored().map(|(name, frame)| columns(name, RANGE, all, frame)).into();
+    let units = || Frame { per_unit: Some(3), ..table(RANGE) };
+    variants.push(columns("units", RANGE, all, units()));
+    variants.push(columns("weights", RANGE, all, Frame { weights: true, ..table(RANGE) }));
+    variants.push(columns("missing cells", RANGE, Counted::Missing, table(RANGE)));
+    variants.push(columns("by group", RANGE, Counted::ByGroup, table(RANGE)));
+    variants.push(columns("units by group", RANGE, Counted::ByGroup, units()));
+    variants.extend(OFFSETS.map(|(name, times)| columns(name, offset(times), all, table(offset(times)))));
+    audit("column-means", variants, NONE)
 }
 
 pub(super) fn sparse_mean() -> Result<AuditCase> {

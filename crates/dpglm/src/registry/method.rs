@@ -90,6 +90,8 @@ pub(super) const DELTA: f64 = 1e-3;
 const FEW: &[(f64, f64)] = &[(3.0, DELTA), (12.0, DELTA)];
 /// Budgets that quantiles of a column or two and a mean share.
 pub(super) const MEANS: &[(f64, f64)] = &[(3.0, DELTA), (12.0, DELTA), (40.0, DELTA)];
+/// A budget for the sums of columns alone, and ones that their centres and clips share with them.
+pub(super) const COLUMN_MEANS: &[(f64, f64)] = &[(3.0, DELTA), (100.0, DELTA), (300.0, DELTA)];
 /// Budgets that a hundred gradients share.
 pub(super) const MANY: &[(f64, f64)] = &[(60.0, DELTA)];
 /// Budgets that ten score passes share, most of it in the last.

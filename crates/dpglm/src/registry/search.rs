@@ -50,7 +50,7 @@ impl Claims {
         if let Some((.., claim)) = known {
             return Ok(claim.clone());
         }
-        let claim = Rc::new(Claim::of(&[event.clone()])?);
+        let claim = Rc::new(Claim::of(std::slice::from_ref(event))?);
         self.0.push((event.noise(), event.count(), claim.clone()));
         Ok(claim)
     }

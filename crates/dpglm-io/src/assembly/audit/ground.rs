@@ -144,7 +144,7 @@ pub fn simulated(
         upper: (high - center) / half_width,
     };
     let columns: Vec<EncodedColumn> =
-        (1..=d).map(|j| EncodedColumn { name: format!("x{j}"), scaling, category: None }).collect();
+        (1..=d).map(|j| EncodedColumn::number(format!("x{j}"), scaling)).collect();
     let constant = subject.has_constant(wanted.intercept);
     let cells = cells(&columns, constant, subject.response_range(domain), subject.is_external());
     let support = wanted.support.unwrap_or(d).min(d);

@@ -18,6 +18,8 @@ pub type Start = dyn Fn(Vec<String>, bool) -> Result<Box<Estimator<'static>>, Fa
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum MeanToAudit {
+    /// Each column its own clip and noise
+    Columns,
     /// A coarse private look, then a tight clip; with --sparsity of few columns
     Localise,
     /// Private histograms for scale and place, then a clip
@@ -30,6 +32,7 @@ impl MeanToAudit {
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
+            MeanToAudit::Columns => "columns",
             MeanToAudit::Localise => "localise",
             MeanToAudit::KarwaVadhan => "karwa-vadhan",
             MeanToAudit::Reference => "reference",
@@ -170,10 +173,11 @@ impl Subject {
 /// The mean as `dpglm mean` would take it.
 fn means(method: MeanToAudit, sparsity: Option<usize>) -> Result<Means, Failure> {
     let method = match method {
+        MeanToAudit::Columns => MeanMethod::Columns,
         MeanToAudit::KarwaVadhan => MeanMethod::KarwaVadhan,
         MeanToAudit::Localise | MeanToAudit::Reference => MeanMethod::Localise,
     };
-    let means = Means { method, level: None, sparsity, largest: None, deviations: None, unit: None };
+    let means = Means { sparsity, ..Means::by_method(method) };
     means.validate()?;
     Ok(means)
 }

@@ -78,6 +78,8 @@ pub(crate) enum Input {
     Quantile { values: Vec<f64>, candidates: Candidates, q: f64 },
     /// Scores of which the `count` largest are chosen at once.
     Top { scores: Vec<f64>, count: usize, sensitivity: f64 },
+    /// Scores of which one is chosen; a unit changes them by amounts within an interval of this length.
+    Choice { scores: Vec<f64>, range: f64 },
     /// Scores of which the `count` largest are chosen one after the other.
     Peel { scores: Vec<f64>, count: usize, sensitivity: f64 },
     /// Numbers of this sensitivity each.
@@ -286,6 +288,13 @@ impl Input {
                 });
                 Ok(largest(moved) / s)
             }
+            (Input::Choice { scores: a, range: s }, Input::Choice { scores: b, range: t }) => {
+                equal(s == t && a.len() == b.len())?;
+                let moved = || a.iter().zip(b).map(|(a, b)| b - a);
+                let (least, most) =
+                    moved().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, m), x| (l.min(x), m.max(x)));
+                Ok((most - least) / s)
+            }
             (
                 Input::Quantile { values: a, candidates: c, q },
                 Input::Quantile { values: b, candidates: d, q: r },
@@ -318,6 +327,7 @@ impl Input {
             Input::Top { scores, count, sensitivity } => {
                 Output::Indices(purse.top(what, scores, *count, *sensitivity)?)
             }
+            Input::Choice { scores, range } => Output::Indices(vec![purse.choice(what, scores, *range)?]),
             Input::Peel { scores, count, sensitivity } => {
                 Output::Indices(purse.peel(what, scores, *count, *sensitivity)?)
             }

@@ -1,0 +1,238 @@
+//! Means of the columns of any table: numbers, 0/1 columns and categories together, each number with its own clip and noise.
+//!
+//! What is estimated is the mean of each column within its declared bounds (of a category the share of each level). The clip touches
+//! few rows: what it takes away is of the size of the privacy noise and vanishes with it.
+//!
+//! # Algorithm
+//! 0. `plan`: every release and its share of the budget, from public facts. Where units and budget are too few for a clip
+//!    to be found, columns keep their declared range and the sums have the whole budget.
+//! 1. `clips`: a private median per number, its *centre*.
+//! 2. `clips`: a clip on each side of the centre that few units lie beyond.
+//! 3. `sums`: one joint Gaussian release of all columns, clipped: sums, squares and, where they are not public, how many count; by
+//!    group where groups are declared.
+//! 4. `estimates`: means, with standard errors for sampling, noise and what the clips may have taken away. A function of what
+//!    was released.
+//!
+//! # Guarantee
+//! Replacement of one unit (row), for every data set. Centres are selections of sensitivity 1, clips selections whose scores move
+//! in one direction only, the sums one Gaussian release ([`sums`] has the argument).
+//!
+//! # Why private
+//! Each release may depend on the ones before, and its noise per sensitivity does not; the accountant composes them. Which releases there
+//! are is a function of public facts.
+
+#[cfg(test)]
+mod attacks;
+mod clips;
+mod estimates;
+mod plan;
+mod rows;
+mod sums;
+#[cfg(test)]
+mod tests;
+
+pub use estimates::{ColumnMean, GroupMeans, MeansFit};
+pub use rows::MeanRows;
+
+use crate::central::Privacy;
+use crate::central::interval::require_level;
+use crate::central::prepared::require_shape;
+use crate::central::purse::Calibration;
+use crate::central::purse::replay::Probe;
+use crate::data::range::require_interval;
+use crate::error::{Error, Result};
+use crate::noise::RandomSource;
+use crate::privacy::Event;
+use plan::Plan;
+
+/// What a column, or the columns of a category, can hold. Public.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Block {
+    /// A number within bounds; what lies outside counts as the nearest end.
+    Number {
+        /// The least value.
+        low: f64,
+        /// The largest value.
+        high: f64,
+    },
+    /// One of two values.
+    Binary {
+        /// The lower one.
+        low: f64,
+        /// The higher one.
+        high: f64,
+    },
+    /// A category: an indicator of each level but the reference, at most one of which is 1 in a row.
+    Category {
+        /// How many indicators there are.
+        indicators: usize,
+    },
+}
+
+impl Block {
+    /// How many columns it takes.
+    pub fn columns(&self) -> usize {
+        match self {
+            Block::Category { indicators } => *indicators,
+            _ => 1,
+        }
+    }
+
+    fn validate(&self) -> Result<()> {
+        match *self {
+            Block::Number { low, high } | Block::Binary { low, high } => {
+                require_interval("range", (low, high), "declare the public range of each column").map(drop)
+            }
+            Block::Category { indicators: 0 } => {
+                Err(Error::Conflict("a category without levels: declare at least two".into()))
+            }
+            Block::Category { .. } => Ok(()),
+        }
+    }
+}
+
+/// What is public of the rows beside their columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MeanShape {
+    /// People, or rows where each row is a person.
+    pub units: usize,
+    /// Whether a person may have several rows.
+    pub grouped: bool,
+    /// Whether rows have weights.
+    pub weighted: bool,
+    /// Whether cells may be missing, and are counted out.
+    pub missing: bool,
+    /// The number of groups whose means are taken apart.
+    pub groups: Option<usize>,
+}
+
+impl MeanShape {
+    /// One row a person, all of them counted.
+    pub fn new(units: usize) -> Self {
+        Self { units, ..Self::default() }
+    }
+
+    /// Whether the number of rows that count has to be released.
+    fn uncertain(&self) -> bool {
+        self.weighted || self.missing || self.groups.is_some()
+    }
+}
+
+/// The private means of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Means {
+    blocks: Vec<Block>,
+    /// How precise each block is to be, relative to the others.
+    precision: Vec<f64>,
+    level: Option<f64>,
+}
+
+impl Means {
+    /// For columns of these kinds, in the order of the design.
+    pub fn new(blocks: Vec<Block>) -> Result<Self> {
+        if blocks.is_empty() {
+            return Err(Error::Conflict("a mean of no columns: declare at least one range".into()));
+        }
+        blocks.iter().try_for_each(Block::validate)?;
+        let precision = vec![1.0; blocks.len()];
+        Ok(Self { blocks, precision, level: None })
+    }
+
+    /// How precise each block is to be: a block of weight 2 has half the noise, relative to its range, of one of weight 1.
+    pub fn weights(mut self, weights: Vec<f64>) -> Result<Self> {
+        if weights.len() != self.blocks.len() {
+            return Err(Error::Conflict(format!(
+                "{} weights for {} columns: give one per column",
+                weights.len(),
+                self.blocks.len()
+            )));
+        }
+        if let Some(bad) = weights.iter().find(|w| !(1e-3..=1e3).contains(*w)) {
+            return Err(Error::OutOfRange {
+                parameter: "weight of a column",
+                range: "within [0.001, 1000]",
+                value: bad.to_string(),
+                remedy: "a column of weight 2 has half the noise of one of weight 1; leave out columns that do not matter",
+            });
+        }
+        self.precision = weights;
+        Ok(self)
+    }
+
+    /// Also gives confidence intervals of this level (0.95). They cost nothing.
+    pub fn intervals(mut self, level: f64) -> Result<Self> {
+        self.level = Some(require_level(level)?);
+        Ok(self)
+    }
+
+    /// How many columns the design has.
+    pub fn columns(&self) -> usize {
+        self.blocks.iter().map(Block::columns).sum()
+    }
+
+    /// Calibrates the noise for rows of this shape, before any data is seen.
+    pub fn prepare(&self, shape: MeanShape, privacy: Privacy) -> Result<PreparedMeans> {
+        require_shape(self.columns(), shape.units)?;
+        if shape.groups == Some(0) {
+            return Err(Error::Conflict("means by group need at least one group".into()));
+        }
+        let plan = Plan::new(self, shape, privacy);
+        let calibration = Calibration::new(plan.lines(), privacy)?;
+        Ok(PreparedMeans { model: self.clone(), plan, calibration })
+    }
+
+    /// Prepares and takes the means.
+    pub fn fit(&self, rows: &MeanRows<'_>, privacy: Privacy, rng: &mut RandomSource) -> Result<MeansFit> {
+        self.prepare(rows.shape(), privacy)?.fit(rows, rng)
+    }
+}
+
+/// Means ready to be taken of rows of one shape, as often as wanted; every time spends the whole budget again.
+#[derive(Debug, Clone)]
+pub struct PreparedMeans {
+    model: Means,
+    plan: Plan,
+    calibration: Calibration,
+}
+
+impl PreparedMeans {
+    /// What will be released, with sensitivities in units of their own: known before the data is opened.
+    pub fn events(&self) -> Result<Vec<Event>> {
+        self.calibration.events()
+    }
+
+    /// The same, watched or broken under an unchanged claim: for audits.
+    pub(crate) fn probed(&self, probe: Probe) -> Self {
+        Self { calibration: self.calibration.clone().probed(probe), ..self.clone() }
+    }
+
+    /// Takes the means.
+    pub fn fit(&self, rows: &MeanRows<'_>, rng: &mut RandomSource) -> Result<MeansFit> {
+        let Self { model, plan, calibration } = self;
+        rows.require_blocks(&model.blocks)?;
+        if rows.shape() != plan.shape {
+            return Err(Error::Conflict(format!(
+                "prepared for {:?}, got {:?}: prepare again",
+                plan.shape,
+                rows.shape()
+            )));
+        }
+        let mut purse = calibration.open(rng);
+        // Steps 1 and 2
+        let clips = clips::release(model, plan, rows, &mut purse)?;
+        // Step 3
+        let sums = sums::release(model, plan, rows, &clips, &mut purse)?;
+        let certificate = purse
+            .close(rows.adjacency())
+            .enforcing("entries outside their declared range count as its nearest end")
+            .enforcing("entries beyond a released clip count as its nearest end");
+        let certificate = match rows.unit_name() {
+            Some(unit) => {
+                certificate.enforcing(format!("all rows of one {unit} count as one row, their mean"))
+            }
+            None => certificate,
+        };
+        // Step 4
+        Ok(MeansFit { groups: estimates::estimate(model, plan, &clips, &sums), certificate })
+    }
+}
