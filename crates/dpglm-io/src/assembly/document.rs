@@ -367,7 +367,7 @@ impl Artefact {
 
 /// A table of shares, if there are any.
 fn shares(what: &str, shares: Option<&IndexMap<String, f64>>) -> String {
-    shares.map_or_else(String::new, |shares| format!("\n{}", table::table(what, shares, None, None)))
+    shares.map_or_else(String::new, |shares| format!("\n{}", table::table(what, shares, None, None, None)))
 }
 
 /// ", 3 of 1000 columns"; nothing where all columns were estimated.
