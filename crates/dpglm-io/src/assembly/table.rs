@@ -120,7 +120,7 @@ mod tests {
         let (estimates, errors) = (named([1.0, 1.0]), named([0.05, 5.0]));
         assert_eq!(
             table("coefficient", &estimates, Some(&errors), Some((0.95, &ends)), Some(&determined)),
-            "coefficient  estimate  std. error  95% from     to\n\
+            "coefficient  estimate  std. error  95% from      to\n\
              age             1.000       0.050     0.900   1.100\n\
              sex             1.0         5.0      -9.0    11.0    not determined\n"
         );
