@@ -254,6 +254,7 @@ const WITHOUT: &[&str] = &[
     "gumbel-top",
     "random-stopping",
     "tuned-sparsity-choice",
+    "tuned-ridge-choice",
     "joint-statistics",
     "threshold-iht",
     "label-iht",
