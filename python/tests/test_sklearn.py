@@ -42,7 +42,6 @@ EXPECTED: dict[str, dict[str, str]] = {
         "check_classifiers_regression_target": CONTINUOUS,
         "check_classifiers_classes": LABELS,
         "check_classifiers_train": LABELS,
-        "check_decision_proba_consistency": "four labels are declared and have four scores: the check looks for those of its two",
     },
     # With the checks' own labels declared, only these are left.
     "Declaring": {"check_classifiers_regression_target": CONTINUOUS, "check_dtype_object": OBJECTS},

@@ -15,7 +15,7 @@
 //!
 //! # Guarantee
 //! Replacement of one unit (row), for every data set. Centres are selections of sensitivity 1, clips selections whose scores move
-//! in one direction only, the sums one Gaussian release ([`sums`] has the argument).
+//! in one direction only, the sums one Gaussian release (`sums` has the argument).
 //!
 //! # Why private
 //! Each release may depend on the ones before, and its noise per sensitivity does not; the accountant composes them. Which releases there
