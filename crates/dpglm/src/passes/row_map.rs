@@ -20,6 +20,7 @@ use crate::parallel;
 use nalgebra::{DMatrix, DMatrixView};
 
 /// A released linear map of rows.
+#[derive(Clone)]
 pub(crate) struct RowMap {
     centre: Vec<f64>,
     inverse: Vec<f64>,
@@ -27,6 +28,7 @@ pub(crate) struct RowMap {
 }
 
 /// A matrix with its inverse.
+#[derive(Clone)]
 struct Whitening {
     matrix: DMatrix<f64>,
     inverse: DMatrix<f64>,

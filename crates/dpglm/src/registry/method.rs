@@ -95,8 +95,7 @@ pub(super) const COLUMN_MEANS: &[(f64, f64)] = &[(3.0, DELTA), (100.0, DELTA), (
 /// Budgets that a hundred gradients share.
 pub(super) const MANY: &[(f64, f64)] = &[(60.0, DELTA)];
 /// Budgets that ten score passes share, most of it in the last.
-pub(super) const LIKELIHOOD: &[(f64, f64)] =
-    &[(12.0, DELTA), (46.0, DELTA), (150.0, DELTA), (600.0, DELTA)];
+pub(super) const LIKELIHOOD: &[(f64, f64)] = &[(12.0, DELTA), (46.0, DELTA), (150.0, DELTA), (600.0, DELTA)];
 /// Budgets that a hundred gradients and the choice of a few columns share.
 pub(super) const BOTH: &[(f64, f64)] = &[(8.0, DELTA), (60.0, DELTA)];
 

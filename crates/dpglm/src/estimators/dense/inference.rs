@@ -29,7 +29,7 @@ mod tests;
 use super::Likelihood;
 use super::plan::{InferencePlan, SEEN};
 use super::prior::{GUESS, Prior};
-use super::scores::{Found, Passes, RecomposeBy};
+use super::scores::{Found, Passes, RecomposeBy, eigen_of};
 use crate::central::purse::Purse;
 use crate::error::Result;
 use crate::passes::scores::{RowModel, ScoreBounds, ScorePass};
@@ -125,7 +125,7 @@ impl Passes<'_> {
         // Step 3
         let guess = &last.spread * mean_slope;
         let least = if plan.private { 0.3 * mean_slope } else { NOTHING * mean_slope };
-        let safe = guess.clone().symmetric_eigen().recompose_by(|e| 1.0 / e.max(least));
+        let safe = eigen_of(guess.clone()).recompose_by(|e| 1.0 / e.max(least));
         let (whitening, inverse) = far.map.whitening();
         let at = |point: &DVector<f64>| -> Vec<f64> {
             start.iter().zip(far.map.stored(point.as_slice())).map(|(b, moved)| b + moved).collect()
@@ -178,13 +178,12 @@ impl Passes<'_> {
         let typical = positive(matrix.trace() / last.spread.trace(), 0.1 * mean_slope);
         let Shrunk { matrix: slope, noise: slope_noise, unknown } =
             shrunk(matrix, &last.spread * typical, slope_noise);
-        let eigen = slope.clone().symmetric_eigen();
+        let eigen = eigen_of(slope.clone());
         let (second, noise) =
             steps.second_moment(&far, &scored, bound.min(1.5 * seen_bound), bound, purse)?;
         read();
         let ratio = positive(second.trace(), 0.2 * slope.trace()) / positive(slope.trace(), 1e-12);
-        let second =
-            shrunk(second, &slope * ratio, noise).matrix.symmetric_eigen().recompose_by(|e| e.max(0.0));
+        let second = eigen_of(shrunk(second, &slope * ratio, noise).matrix).recompose_by(|e| e.max(0.0));
 
         // Step 4
         let identity = DMatrix::identity(d, d);
@@ -198,8 +197,8 @@ impl Passes<'_> {
             &whitening * DMatrix::from_diagonal(&variances.map(|v| 1.0 / v)) * whitening.transpose();
         let allowance = if plan.private { ALLOWANCE } else { 1.0 };
         let first = (&second / count + &identity * score_noise.powi(2)) * allowance;
-        let floor = &identity * score_noise.powi(2)
-            + &slope.clone().symmetric_eigen().recompose_by(|e| e.max(0.0)) / count;
+        let floor =
+            &identity * score_noise.powi(2) + &eigen_of(slope.clone()).recompose_by(|e| e.max(0.0)) / count;
         let known = &precision / (GUESS * GUESS) + &clear * inverted(&floor) * &clear;
         let known = inverted(&known);
         let mut total = first.clone();
@@ -243,12 +242,13 @@ impl Passes<'_> {
 }
 
 fn positive(x: f64, otherwise: f64) -> f64 {
-    if x > 0.0 { x } else { otherwise.max(f64::MIN_POSITIVE) }
+    // Far from the ends of the range of numbers: it is divided by.
+    if x > 0.0 && x.is_finite() { x.max(1e-60) } else { otherwise.max(1e-60) }
 }
 
 /// The inverse of a positive definite matrix, lifted should rounding have taken that from it.
 fn inverted(matrix: &DMatrix<f64>) -> DMatrix<f64> {
-    let eigen = (0.5 * (matrix + matrix.transpose())).symmetric_eigen();
+    let eigen = eigen_of(0.5 * (matrix + matrix.transpose()));
     let largest = eigen.eigenvalues.amax().max(f64::MIN_POSITIVE);
     eigen.recompose_by(|e| 1.0 / e.max(1e-14 * largest))
 }

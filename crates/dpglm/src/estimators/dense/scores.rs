@@ -197,7 +197,7 @@ impl Passes<'_> {
         let apart = products::unpacked(packed, d) - &target;
         let expected = noise * noise * (d * (d + 1)) as f64 / 2.0;
         let keep = (1.0 - expected / apart.norm_squared().max(f64::MIN_POSITIVE)).max(0.0);
-        let mut eigen = (target + apart * keep).symmetric_eigen();
+        let mut eigen = eigen_of(target + apart * keep);
         let least = (keep * noise * (d as f64).sqrt() + 1e-6).max(0.1 * guess);
         eigen.eigenvalues.iter_mut().for_each(|e| *e = e.max(least));
         Ok(eigen)
@@ -301,6 +301,12 @@ impl Average {
 }
 
 /// A matrix of the same eigenvectors.
+/// The eigenvalues of a symmetric matrix. What is not a number counts as zero: the decomposition would not end.
+pub(super) fn eigen_of(mut matrix: DMatrix<f64>) -> SymmetricEigen<f64, nalgebra::Dyn> {
+    matrix.iter_mut().filter(|entry| !entry.is_finite()).for_each(|entry| *entry = 0.0);
+    matrix.symmetric_eigen()
+}
+
 pub(super) trait RecomposeBy {
     fn recompose_by(&self, value: impl Fn(f64) -> f64) -> DMatrix<f64>;
 }

@@ -2,7 +2,7 @@
 
 use super::super::noise_of;
 use super::super::plan::{InferencePlan, Plan};
-use super::super::scores::{Passes, RecomposeBy};
+use super::super::scores::{Passes, RecomposeBy, eigen_of};
 use super::super::whitening::growth;
 use super::{LEVELS, SECOND};
 use crate::central::purse::Purse;
@@ -37,6 +37,9 @@ pub(super) fn shrunk(noisy: DMatrix<f64>, guess: DMatrix<f64>, noise: f64) -> Sh
     Shrunk { matrix: guess + apart * keep, noise: noise * keep, unknown: noise * keep.sqrt() }
 }
 
+/// After so many lifts a matrix that can be used at all has been.
+const MOST_LIFTS: usize = 64;
+
 /// The rows further whitened by a noisy matrix of their products: the map, and what it makes of the matrix.
 pub(super) struct Stage {
     pub map: RowMap,
@@ -47,11 +50,11 @@ pub(super) struct Stage {
 impl Stage {
     pub(super) fn new(products: DMatrix<f64>, noise: f64, before: &RowMap, rows: &ScorePass<'_>) -> Self {
         let d = products.nrows();
-        let mut eigen = products.symmetric_eigen();
+        let mut eigen = eigen_of(products);
         eigen.eigenvalues.iter_mut().for_each(|a| *a = a.max(0.0));
         // Stages multiply: so little that the rounding of rows is never stretched to what looks like a direction.
         let mut lift = LIFT * noise * (d as f64).sqrt() + 1e-2;
-        loop {
+        for _ in 0..MOST_LIFTS {
             let matrix = eigen.recompose_by(|a| 1.0 / (a + lift).sqrt());
             let inverse = eigen.recompose_by(|a| (a + lift).sqrt());
             if let Some(map) = before.whitened(matrix, &inverse) {
@@ -61,6 +64,8 @@ impl Stage {
             // Too far from orthonormal for the bound on rounding: only a matrix of extreme condition is.
             lift *= 16.0;
         }
+        // Nothing can be learned from such a matrix: the rows stay as they are.
+        Self { map: before.clone(), norms: before.norms(rows.design), spread: DMatrix::identity(d, d) }
     }
 
     pub(super) fn rows<'a>(&'a self, rows: &ScorePass<'a>) -> ScorePass<'a> {
