@@ -47,6 +47,7 @@ fn audit_entry(name: &str) {
         }
         assert!(report.sets >= 4, "{name}, {of}: nothing was looked at");
     }
+    let mut counts = Vec::new();
     for twin in &mut case.weakened {
         let reports = examine(name, twin);
         let caught = |report: &Report| report.refutes() && report.repeatable;
@@ -60,10 +61,10 @@ fn audit_entry(name: &str) {
                 faults.push(format!("{} is not caught, {of}: {strongest:?}", twin.name));
             }
         }
-        let caught = reports.iter().filter(|report| caught(report)).count();
-        println!("{name}, {}: caught in {caught} of {} trials", twin.name, reports.len());
+        let count = reports.iter().filter(|report| caught(report)).count();
+        counts.push(format!("{count} of {}", reports.len()));
     }
-    print_table(name, &case);
+    print_row(name, &case, &counts);
     assert!(faults.is_empty(), "{name}:\n{}", faults.join("\n"));
 }
 
@@ -95,15 +96,19 @@ fn releases(case: &AuditCase) -> Vec<&str> {
     releases
 }
 
-/// One line for each release: over all variants the share of the claim that is reached, and in how many of them twins are told.
-fn print_table(name: &str, case: &AuditCase) {
-    for release in releases(case) {
-        let of = || case.attacks.iter().filter(|attack| attack.release == release);
-        let shares: Vec<f64> = of().map(|attack| attack.share).collect();
-        let least = shares.iter().copied().fold(1.0, f64::min);
-        let most = shares.iter().copied().fold(0.0, f64::max);
-        let told = of().filter(|attack| attack.told).count();
-        println!("| {name} | {release} | {least:.3} to {most:.3} | {told} of {} |", shares.len());
+/// A row of the table: kinds of release, ways to call, how near the worst pair of a kind comes to its claim, and trials in which each
+/// twin was caught.
+fn print_row(name: &str, case: &AuditCase, caught: &[String]) {
+    let shares = |release: &str| -> Vec<f64> {
+        case.attacks.iter().filter(|attack| attack.release == release).map(|attack| attack.share).collect()
+    };
+    let shares: Vec<Vec<f64>> = releases(case).into_iter().map(shares).collect();
+    let reached: Vec<f64> = shares.iter().map(|of| of.iter().copied().fold(0.0, f64::max)).collect();
+    let ways = shares.iter().map(Vec::len).max();
+    if let (Some(ways), [halved, smaller, ..]) = (ways, caught) {
+        let least = reached.iter().copied().fold(1.0, f64::min);
+        let most = reached.iter().copied().fold(0.0, f64::max);
+        println!("| {name} | {} | {ways} | {least:.2} to {most:.2} | {halved} | {smaller} |", reached.len());
     }
 }
 

@@ -19,8 +19,12 @@
 //!
 //! # Guarantee
 //! That of the passes it reads ([`crate::passes`]): levels are selections, products and scores Gaussian releases of the bounds enforced there.
-//! All else is a function of what was released. A unit's summed score in step 3 errs by at most `2^-16` times the map's growth;
-//! the bound on V's trace is enlarged by that.
+//! All else is a function of what was released.
+//!
+//! V of units with several rows sums `a x` over a unit's rows, `sum |a| |A x| <= bound` by the weights, A being the map. A sum of up to
+//! `2^36` terms errs in column j by at most `2^-17 sum |a| |x_j|`. Columns are scaled one by one, and
+//! `|x_j| <= |x_j - c_j| + |c_j|`, so the map makes of that at most `2^-17 growth bound`, `growth` being that of the map. The bound on V's
+//! trace is enlarged by twice as much.
 
 mod releases;
 #[cfg(test)]
