@@ -102,7 +102,7 @@ def parse():
     parser.add_argument("--results", type=pathlib.Path, default=LATEST, help="where the results are kept")
     parser.add_argument("--tasks", nargs="+", default=TASKS, choices=TASKS, metavar="TASK", help="a part of the tasks: the page is printed, not written")
     parser.add_argument("--epsilons", nargs="+", type=float, default=EPSILONS)
-    parser.add_argument("--interval-epsilons", nargs="+", type=float, default=[1.0, 4.0], help="for coverage and traps (default: 1 4)")
+    parser.add_argument("--interval-epsilons", nargs="+", type=float, default=[0.5, 1.0, 4.0], help="for coverage and traps (default: .5 1 4)")
     parser.add_argument("--halves", type=int, default=10)
     parser.add_argument("--draws", type=int, default=10, help="of coverage, and repetitions of traps (default: 10)")
     parser.add_argument("--without-peers", action="store_true", help="references without diffprivlib")

@@ -141,35 +141,28 @@ def toml(schema):
 
 
 def coefficients(model):
-    """Estimates, standard errors and intervals. A coefficient is determined unless the artefact says otherwise."""
+    """Estimates, standard errors and intervals; where prediction uses a shrunk version, the estimates that intervals belong to.
+
+    A coefficient is determined unless the artefact says otherwise; without an interval anything may be true.
+    """
     document = json.loads(model.artefact)
-    blocks = _flat(document["coefficients"])
-    names = list(blocks)
-    estimate = np.array([_number(entry, "estimate") for entry in blocks.values()])
-    errors = _flat(document.get("standard_errors") or {})
-    if not errors and not any(isinstance(entry, dict) and "interval" in entry for entry in blocks.values()):
+    blocks = _flat(document.get("estimates") or document["coefficients"])
+    errors, determined = _flat(document.get("standard_errors") or {}), _flat(document.get("determined") or {})
+    names, estimate = list(blocks), np.array(list(blocks.values()), dtype=float)
+    if not errors and not determined:
         return Coefficients(names, estimate)
-    intervals, determined = _flat(document.get("intervals") or {}), _flat(document.get("determined") or {})
-    rows = []
-    for name, entry in blocks.items():
-        inside = entry if isinstance(entry, dict) else {}
-        low, high = inside.get("interval") or intervals.get(name) or (-np.inf, np.inf)
-        error = inside.get("standard_error", errors.get(name, np.nan))
-        rows.append((np.nan if error is None else error, low, high, inside.get("determined", determined.get(name, True)) is not False))
-    error, low, high, known = map(np.array, zip(*rows))
-    return Coefficients(names, estimate, error.astype(float), low.astype(float), high.astype(float), known.astype(bool))
+    intervals, unknown = _flat(document.get("intervals") or {}), (-np.inf, np.inf)
+    low, high = np.array([intervals.get(name) or unknown for name in names], dtype=float).T
+    error = np.array([errors.get(name, np.nan) for name in names], dtype=float)
+    return Coefficients(names, estimate, error, low, high, np.array([determined.get(name, True) is not False for name in names]))
 
 
 def _flat(table):
     """One level: blocks of classes are joined, their entries named by both."""
     flat = {}
     for name, entry in table.items():
-        if isinstance(entry, dict) and "estimate" not in entry:
+        if isinstance(entry, dict):
             flat |= {f"{name}: {inner}": value for inner, value in entry.items()}
         else:
             flat[name] = entry
     return flat
-
-
-def _number(entry, key):
-    return float(entry[key] if isinstance(entry, dict) else entry)

@@ -292,20 +292,36 @@ fn squared_row_norms_at(level: Level, design: &Design, centre: &[f64], multiplie
 ///
 /// `weight` may be called several times for a row, on any thread, and must always give the same answer.
 pub fn weighted_gram(design: &Design, weight: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
-    weighted_gram_at(Level::best(), design, &(&weight as &(dyn Fn(usize) -> f64 + Sync)))
+    weighted_grams(design, 1, |row, out| out[0] = weight(row))
 }
 
-fn weighted_gram_at(level: Level, design: &Design, weight: &(impl Fn(usize) -> f64 + Sync)) -> Vec<f64> {
-    let (rows, columns) = (design.rows(), design.columns());
+/// [`weighted_gram`] for several weights per row, in one read: `weights` sets the `weightings` of a row, and the matrices follow
+/// one another.
+pub fn weighted_grams(
+    design: &Design,
+    weightings: usize,
+    weights: impl Fn(usize, &mut [f64]) + Sync,
+) -> Vec<f64> {
+    // Through one pointer, so that the kernel is compiled once.
+    weighted_grams_at(Level::best(), design, weightings, &(&weights as &(dyn Fn(usize, &mut [f64]) + Sync)))
+}
+
+fn weighted_grams_at(
+    level: Level,
+    design: &Design,
+    weightings: usize,
+    weights: &(impl Fn(usize, &mut [f64]) + Sync),
+) -> Vec<f64> {
+    let shape = [design.rows(), design.columns()];
     match design.storage() {
-        Storage::F64(x) => gram::gram(level, &x[..], rows, columns, weight),
-        Storage::F32(x) => gram::gram(level, &x[..], rows, columns, weight),
+        Storage::F64(x) => gram::grams(level, &x[..], shape, weightings, weights),
+        Storage::F32(x) => gram::grams(level, &x[..], shape, weightings, weights),
         Storage::I8 { entries, scale } => {
-            let mut gram = gram::gram(level, &entries[..], rows, columns, weight);
+            let mut gram = gram::grams(level, &entries[..], shape, weightings, weights);
             gram.iter_mut().for_each(|g| *g = *g * scale * scale);
             gram
         }
-        Storage::Csr(x) => gram::gram(level, x, rows, columns, weight),
+        Storage::Csr(x) => gram::grams(level, x, shape, weightings, weights),
     }
 }
 

@@ -154,7 +154,7 @@ impl Model {
                     "{flag} cannot be had with --method {name}: leave it out, or use --method {other}"
                 ));
             }
-            let fits = flag == "--ridge" || (self.method == Method::Likelihood && flag != "--intervals");
+            let fits = flag == "--ridge" || self.method == Method::Likelihood;
             if self.family == Family::Multinomial && !fits {
                 return refuse(format!(
                     "{flag} cannot be had with --family {family}: leave it out, or use another family"

@@ -132,13 +132,13 @@ pub struct Regression {
 pub struct RegressionFit {
     /// One coefficient per column of the design; one such block for each class after the first.
     pub coefficients: Vec<Vec<f64>>,
-    /// Unshrunk estimates with their intervals, if asked for.
-    pub inference: Option<Inference>,
+    /// Unshrunk estimates with their intervals, if asked for: of each block.
+    pub inference: Option<Vec<Inference>>,
     /// What left, and what it cost.
     pub certificate: Certificate,
 }
 
-/// What can be said of the likelihood's own coefficients, one of each per column of the design.
+/// What can be said of the likelihood's own coefficients of one block, one of each per column of the design.
 ///
 /// The coefficients of a fit are shrunk where noise hides them: they predict better. Intervals belong to these estimates.
 #[derive(Debug, Clone, PartialEq)]
@@ -180,12 +180,6 @@ impl Regression {
 
     /// Also gives confidence intervals of this level (0.95) for the unpenalised likelihood's coefficients, paid from the same budget.
     pub fn intervals(mut self, level: f64) -> Result<Self> {
-        if matches!(self.likelihood, Likelihood::Multinomial { .. }) {
-            return Err(Error::Conflict(
-                "intervals of several classes are not there yet: fit without, or one class against another"
-                    .into(),
-            ));
-        }
         self.level = Some(require_level(level)?);
         Ok(self)
     }
@@ -195,6 +189,13 @@ impl Regression {
         require_shape(shape.columns, shape.units)?;
         if shape.exposures && !matches!(self.likelihood, Likelihood::Poisson { .. }) {
             return Err(Error::Conflict("exposures go with counts: fit a Poisson regression".into()));
+        }
+        if shape.grouped && self.level.is_some() && matches!(self.likelihood, Likelihood::Multinomial { .. }) {
+            return Err(Error::Conflict(
+                "intervals of several classes cannot be had for units of several rows: fit without intervals, or one class \
+                 against another"
+                    .into(),
+            ));
         }
         let plan = Plan::new(self, shape, privacy);
         let calibration = Calibration::new(plan.lines(self), privacy)?;
@@ -306,7 +307,7 @@ impl PreparedRegression {
             }
         }
         let coefficients = response.in_units_of_the_target(model, stored);
-        let inference = model.level.map(|level| response.inference(model, inferred, &coefficients[0], level));
+        let inference = model.level.map(|level| response.inference(model, inferred, &coefficients, level));
         let certificate = purse
             .close(adjacency(data))
             .enforcing("entries are clamped to [-1, 1] and responses to their domain")
@@ -343,28 +344,35 @@ impl Response<'_> {
         &self,
         model: &Regression,
         inferred: Option<Inferred>,
-        shrunk: &[f64],
+        shrunk: &[Vec<f64>],
         level: f64,
-    ) -> Inference {
+    ) -> Vec<Inference> {
         let Some(Inferred { estimate, covariance, determined, .. }) = inferred else {
-            return Inference {
-                estimates: shrunk.to_vec(),
+            let nothing = |block: &Vec<f64>| Inference {
+                estimates: block.clone(),
                 intervals: None,
-                determined: vec![false; shrunk.len()],
+                determined: vec![false; block.len()],
                 covariance: None,
             };
+            return shrunk.iter().map(nothing).collect();
         };
-        let estimates = self.in_units_of_the_target(model, estimate).swap_remove(0);
-        let covariance = covariance * (self.unit * self.unit);
         let width = normal_quantile(0.5 + 0.5 * level);
-        let interval = |(j, estimate): (usize, &f64)| {
-            let standard_error = covariance[(j, j)].max(0.0).sqrt();
-            let half = width * standard_error;
-            Interval { standard_error, low: estimate - half, high: estimate + half }
+        let blocks = self.in_units_of_the_target(model, estimate).into_iter().enumerate();
+        let of_block = |(block, estimates): (usize, Vec<f64>)| {
+            let d = estimates.len();
+            let (first, unit) = (block * d, self.unit * self.unit);
+            let covariance = covariance.view((first, first), (d, d)) * unit;
+            let interval = |(j, estimate): (usize, &f64)| {
+                let standard_error = covariance[(j, j)].max(0.0).sqrt();
+                let half = width * standard_error;
+                Interval { standard_error, low: estimate - half, high: estimate + half }
+            };
+            let intervals = estimates.iter().enumerate().map(interval).collect();
+            let determined = determined[first..first + d].to_vec();
+            let covariance = Some(covariance.transpose().as_slice().to_vec());
+            Inference { estimates, intervals: Some(intervals), determined, covariance }
         };
-        let intervals = estimates.iter().enumerate().map(interval).collect();
-        let covariance = covariance.transpose().as_slice().to_vec();
-        Inference { estimates, intervals: Some(intervals), determined, covariance: Some(covariance) }
+        blocks.map(of_block).collect()
     }
 }
 

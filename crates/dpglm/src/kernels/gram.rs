@@ -50,88 +50,106 @@ impl Blocks for &Csr {
     }
 }
 
-/// `sum_i weight(i) x_i x_i^T`. Sparse rows are spread out block by block: the result is dense anyway.
-pub(super) fn gram<B: Blocks, W: Fn(usize) -> f64 + Sync>(
+/// `sum_i w_i x_i x_i^T` for each of `weightings` weights per row, one matrix after the other, in one read of the rows: `weights`
+/// sets those of a row. Sparse rows are spread out block by block: the result is dense anyway.
+pub(super) fn grams<B: Blocks, W: Fn(usize, &mut [f64]) + Sync>(
     level: Level,
     rows_of: B,
-    rows: usize,
-    columns: usize,
-    weight: &W,
+    [rows, columns]: [usize; 2],
+    weightings: usize,
+    weights: &W,
 ) -> Vec<f64> {
     let width = columns.div_ceil(LANES);
-    // Narrow designs are cut into pieces of rows with a total each, as many as stay small beside the design.
+    // Narrow designs are cut into pieces of rows with totals of their own, as many as stay small beside the design.
     let bands = columns.div_ceil(BAND);
-    let pieces = TASKS.div_ceil(bands).min(rows / 1_024).min(rows / (32 * columns)).max(1);
+    let most = (rows / 1_024).min(rows / (32 * columns * weightings));
+    let pieces = TASKS.div_ceil(bands).min(most).max(1);
     let step = rows.div_ceil(pieces);
-    let mut totals = vec![[Line::default(); 2]; pieces * columns * width];
-    let mut tasks = Vec::new();
-    for (piece, totals) in totals.chunks_exact_mut(columns * width).enumerate() {
+    let matrix = columns * width;
+    let mut totals = vec![[Line::default(); 2]; pieces * weightings * matrix];
+    let mut tasks: Vec<Band<'_, B, W>> = Vec::new();
+    for (piece, totals) in totals.chunks_exact_mut(weightings * matrix).enumerate() {
         let (start, end) = ((piece * step).min(rows), ((piece + 1) * step).min(rows));
-        for (band, totals) in totals.chunks_mut(BAND * width).enumerate() {
-            let rows = start..end;
-            tasks.push(Band { rows, rows_of, columns, first: band * BAND, weight, totals });
+        let first = tasks.len();
+        for band in 0..bands {
+            let totals = Vec::with_capacity(weightings);
+            tasks.push(Band { rows: start..end, rows_of, columns, first: band * BAND, weights, totals });
+        }
+        for totals in totals.chunks_exact_mut(matrix) {
+            for (task, totals) in tasks[first..].iter_mut().zip(totals.chunks_mut(BAND * width)) {
+                task.totals.push(totals);
+            }
         }
     }
     parallel::for_each(tasks.into_iter(), |task| level.run(task));
-    let mut out = vec![0.0; columns * columns];
+    let mut out = vec![0.0; weightings * columns * columns];
     level.run(Join { totals: &mut totals, columns, out: &mut out });
     out
 }
 
-/// The rows of the result from `first` on, as far as `totals` goes, over one piece of the design's rows.
+/// The rows of the results from `first` on, as far as `totals` go, over one piece of the design's rows.
 struct Band<'a, B, W> {
     rows: Range<usize>,
     rows_of: B,
     columns: usize,
     first: usize,
-    weight: &'a W,
-    totals: &'a mut [[Line; 2]],
+    weights: &'a W,
+    /// Of each weighting.
+    totals: Vec<&'a mut [[Line; 2]]>,
 }
 
-impl<B: Blocks, W: Fn(usize) -> f64> Kernel for Band<'_, B, W> {
+impl<B: Blocks, W: Fn(usize, &mut [f64])> Kernel for Band<'_, B, W> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { rows, rows_of, columns, first, weight, totals } = self;
+        let Self { rows, rows_of, columns, first, weights, mut totals } = self;
         let width = columns.div_ceil(LANES);
-        let end = first + totals.len() / width;
+        let end = first + totals[0].len() / width;
+        let weightings = totals.len();
         let mut left = vec![[[0.0; LEFT]; BLOCK]; (end - first).div_ceil(LEFT)];
         let mut right = [Line::default(); BLOCK];
+        let mut of_rows = vec![0.0; BLOCK * weightings];
         let mut scratch = Vec::new();
         for start in rows.clone().step_by(BLOCK) {
             let entries = rows_of.block(start..rows.end.min(start + BLOCK), columns, &mut scratch);
             let rows = entries.len() / columns;
-            for (r, row) in entries.chunks_exact(columns).enumerate() {
-                let w = weight(start + r);
-                for (panel, x) in left.iter_mut().zip(row[first..end].chunks(LEFT)) {
-                    for (packed, x) in panel[r].iter_mut().zip(x) {
-                        *packed = w * x.widen();
-                    }
-                }
+            for (r, of_row) in of_rows.chunks_exact_mut(weightings).take(rows).enumerate() {
+                weights(start + r, of_row);
             }
-            for j in first / LANES..width {
-                let columns_right = j * LANES..columns.min((j + 1) * LANES);
-                for (packed, row) in right.iter_mut().zip(entries.chunks_exact(columns)) {
-                    match row[columns_right.clone()].first_chunk() {
-                        Some(x) => *packed = lanes.store(B::Entry::lanes(lanes, x)),
-                        None => {
-                            for (packed, x) in packed.0.iter_mut().zip(&row[columns_right.clone()]) {
-                                *packed = x.widen();
-                            }
+            for (weighting, totals) in totals.iter_mut().enumerate() {
+                for (r, row) in entries.chunks_exact(columns).enumerate() {
+                    let w = of_rows[r * weightings + weighting];
+                    for (panel, x) in left.iter_mut().zip(row[first..end].chunks(LEFT)) {
+                        for (packed, x) in panel[r].iter_mut().zip(x) {
+                            *packed = w * x.widen();
                         }
                     }
                 }
-                for (panel, (left, totals)) in left.iter().zip(totals.chunks_mut(LEFT * width)).enumerate() {
-                    if columns_right.end <= first + panel * LEFT {
-                        break; // Below the diagonal from here on.
+                for j in first / LANES..width {
+                    let columns_right = j * LANES..columns.min((j + 1) * LANES);
+                    for (packed, row) in right.iter_mut().zip(entries.chunks_exact(columns)) {
+                        match row[columns_right.clone()].first_chunk() {
+                            Some(x) => *packed = lanes.store(B::Entry::lanes(lanes, x)),
+                            None => {
+                                for (packed, x) in packed.0.iter_mut().zip(&row[columns_right.clone()]) {
+                                    *packed = x.widen();
+                                }
+                            }
+                        }
                     }
-                    let sums = multiply(lanes, &left[..rows], &right[..rows]);
-                    for (totals, sum) in totals.chunks_exact_mut(width).zip(sums) {
-                        let [high, low] = &mut totals[j];
-                        let (sum, lost) = lanes.two_sum(lanes.load(&high.0), sum);
-                        *high = lanes.store(sum);
-                        *low = lanes.store(lanes.add(lanes.load(&low.0), lost));
+                    let panels = left.iter().zip(totals.chunks_mut(LEFT * width));
+                    for (panel, (left, totals)) in panels.enumerate() {
+                        if columns_right.end <= first + panel * LEFT {
+                            break; // Below the diagonal from here on.
+                        }
+                        let sums = multiply(lanes, &left[..rows], &right[..rows]);
+                        for (totals, sum) in totals.chunks_exact_mut(width).zip(sums) {
+                            let [high, low] = &mut totals[j];
+                            let (sum, lost) = lanes.two_sum(lanes.load(&high.0), sum);
+                            *high = lanes.store(sum);
+                            *low = lanes.store(lanes.add(lanes.load(&low.0), lost));
+                        }
                     }
                 }
             }
@@ -166,8 +184,9 @@ impl Kernel for Join<'_> {
     fn run<L: Lanes>(self, lanes: L) {
         let Self { totals, columns, out } = self;
         let width = columns.div_ceil(LANES);
-        let (first, others) = totals.split_at_mut(columns * width);
-        for other in others.chunks_exact(columns * width) {
+        let all = out.len() / columns * width;
+        let (first, others) = totals.split_at_mut(all);
+        for other in others.chunks_exact(all) {
             for ([high, low], [other_high, other_low]) in first.iter_mut().zip(other) {
                 let (sum, lost) = lanes.two_sum(lanes.load(&high.0), lanes.load(&other_high.0));
                 *high = lanes.store(sum);
@@ -180,9 +199,11 @@ impl Kernel for Join<'_> {
                 out.copy_from_slice(&sum.0[..out.len()]);
             }
         }
-        for i in 0..columns {
-            for j in 0..i {
-                out[i * columns + j] = out[j * columns + i];
+        for out in out.chunks_exact_mut(columns * columns) {
+            for i in 0..columns {
+                for j in 0..i {
+                    out[i * columns + j] = out[j * columns + i];
+                }
             }
         }
     }

@@ -379,7 +379,7 @@ fn every_run_and_both_storages_return_the_same_bits() {
             };
             fused_pass_at(level, design, 2, &b, &residual, &mut gradient);
             let gram = if columns < 100 {
-                weighted_gram_at(level, design, &|i| (i % 7) as f64 / 7.0)
+                weighted_grams_at(level, design, 1, &|i, w: &mut [f64]| w[0] = (i % 7) as f64 / 7.0)
             } else {
                 Vec::new()
             };
@@ -531,7 +531,16 @@ fn the_gram_matrix_is_symmetric_and_within_its_bound() {
         for design in storages(rows, columns, 12, &mut numbers) {
             let grams: Vec<_> = Level::available()
                 .into_iter()
-                .map(|level| weighted_gram_at(level, &design, &|i| weights[i]))
+                .map(|level| {
+                    // The second of three weightings is as it would be alone.
+                    let three = |i: usize, w: &mut [f64]| w.copy_from_slice(&[1.0, weights[i], -weights[i]]);
+                    let grams = weighted_grams_at(level, &design, 3, &three);
+                    let [ones, gram, minus] = [0, 1, 2].map(|k| &grams[k * columns * columns..][..columns * columns]);
+                    assert!(gram.iter().zip(minus).all(|(g, m)| *g == -*m));
+                    let alone = weighted_grams_at(level, &design, 1, &|_, w: &mut [f64]| w[0] = 1.0);
+                    assert!(rows > 3_000 || bits(ones) == bits(&alone));
+                    gram.to_vec()
+                })
                 .collect();
             for gram in &grams {
                 for j in 0..columns {

@@ -1,57 +1,73 @@
 //! Means of weighted products of rows, in released coordinates.
 //!
+//! A row's part is `S (x) u u'`, u the row and S a positive semi-definite matrix of `outputs` rows: a number where there is one
+//! linear predictor, and so many blocks of products where there are several.
+//!
 //! # Guarantee
 //! A unit's part is positive semi-definite of trace at most `trace`, which the weights enforce. Two such matrices are at most
-//! `sqrt(2) trace` apart in Frobenius norm, because their inner product is not negative. The upper triangle with
-//! off-diagonal entries times `sqrt 2` has the Frobenius norm as its l2 norm. Summation errs by at most [`gram_error`] times
-//! the sum of absolute values before the map, and mapping rounds as often as there are columns, twice; both grow by at most
-//! the square of [`RowMap::growth`].
+//! `sqrt(2) trace` apart in Frobenius norm, because their inner product is not negative; S is computed, so it may be so by
+//! rounding, which is charged. Each number is released once, times the root of how often it stands in the matrix: the l2 norm
+//! of what is released is the Frobenius norm. Summation errs by at most [`gram_error`] times the sum of absolute values
+//! before the map, `|S|_F |z|^2` per row with `|S|_F` at most the trace of S, and mapping rounds as often as there are columns, twice;
+//! both grow by at most the square of [`RowMap::growth`].
 
 use super::row_map::RowMap;
 use crate::data::Design;
 use crate::data::dataset::MOST_ROWS;
-use crate::kernels::{gram_error, weighted_gram};
+use crate::kernels::{gram_error, weighted_grams};
 use nalgebra::DMatrix;
 
-/// The packed mean `sum weight(row) u u' / count`, upper triangle by rows.
+/// The pairs `(a, b)`, `a <= b`, of so many things, by rows of the upper triangle.
+pub(crate) fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
+    (0..count).flat_map(move |a| (a..count).map(move |b| (a, b)))
+}
+
+/// How often a number at these places stands in a symmetric matrix.
+fn times((a, b): (usize, usize)) -> f64 {
+    if a == b { 1.0 } else { 2.0 }
+}
+
+/// The packed mean of `S (x) u u'`; `weights` sets the upper triangle of a row's S.
 pub(crate) fn read(
     design: &Design,
     map: &RowMap,
-    weight: impl Fn(usize) -> f64 + Sync,
+    outputs: usize,
+    weights: impl Fn(usize, &mut [f64]) + Sync,
     count: f64,
 ) -> Vec<f64> {
     let d = design.columns();
-    let mut gram = weighted_gram(design, weight);
-    map.apply(&mut gram);
-    let mut gram = DMatrix::from_vec(d, d, gram).transpose();
-    map.apply(gram.as_mut_slice());
-    let root = 2f64.sqrt();
-    let mut packed = Vec::with_capacity(d * (d + 1) / 2);
-    for i in 0..d {
-        for j in i..d {
-            packed.push(gram[(i, j)] / count * if i == j { 1.0 } else { root });
-        }
+    let grams = weighted_grams(design, outputs * (outputs + 1) / 2, weights);
+    let mut packed = Vec::new();
+    for (outer, gram) in pairs(outputs).zip(grams.chunks_exact(d * d)) {
+        let mut gram = gram.to_vec();
+        map.apply(&mut gram);
+        let mut gram = DMatrix::from_vec(d, d, gram).transpose();
+        map.apply(gram.as_mut_slice());
+        packed.extend(
+            pairs(d).map(|inner| gram[inner] / count * (times(outer) * times(inner)).sqrt()),
+        );
     }
     packed
 }
 
 /// What a replaced unit moves the packed mean by.
-pub(crate) fn sensitivity(map: &RowMap, trace: f64, units: usize, count: f64) -> f64 {
-    let roundings = 2.0 * map.columns() as f64 + 24.0;
+pub(crate) fn sensitivity(map: &RowMap, outputs: usize, trace: f64, units: usize, count: f64) -> f64 {
+    let roundings = 2.0 * map.columns() as f64 + 8.0 * outputs as f64 + 24.0;
     let error = 2.0 * (gram_error(MOST_ROWS) + roundings * f64::EPSILON) * map.growth().powi(2) * trace;
     2f64.sqrt() * trace / count * (1.0 + 1e-9) + error * units as f64 / count
 }
 
-/// The symmetric matrix of a packed one.
-pub(crate) fn unpacked(packed: Vec<f64>, columns: usize) -> DMatrix<f64> {
-    let root = 2f64.sqrt();
-    let mut matrix = DMatrix::zeros(columns, columns);
+/// The symmetric matrix of a packed one, a block for each pair of outputs.
+pub(crate) fn unpacked(packed: Vec<f64>, columns: usize, outputs: usize) -> DMatrix<f64> {
+    let mut matrix = DMatrix::zeros(columns * outputs, columns * outputs);
     let mut entries = packed.into_iter();
-    for i in 0..columns {
-        for j in i..columns {
-            let x = entries.next().unwrap_or(0.0) / if i == j { 1.0 } else { root };
-            matrix[(i, j)] = x;
-            matrix[(j, i)] = x;
+    for (a, b) in pairs(outputs) {
+        for (i, j) in pairs(columns) {
+            let x = entries.next().unwrap_or(0.0) / (times((a, b)) * times((i, j))).sqrt();
+            for (row, column) in [(i, j), (j, i)] {
+                matrix[(a * columns + row, b * columns + column)] = x;
+                matrix[(b * columns + row, a * columns + column)] = x;
+            }
         }
     }
     matrix
@@ -70,7 +86,7 @@ mod tests {
         let matrix = DMatrix::from_row_slice(3, 3, &[2.0, 0.5, 0.0, 0.5, 1.0, 0.25, 0.0, 0.25, 1.5]);
         let inverse = matrix.clone().try_inverse().unwrap();
         let map = map.whitened(matrix.clone(), &inverse).unwrap();
-        let found = unpacked(read(&design, &map, |row| 1.0 + row as f64, 4.0), 3);
+        let found = unpacked(read(&design, &map, 1, |row, w| w[0] = 1.0 + row as f64, 4.0), 3, 1);
         let mut wanted = DMatrix::zeros(3, 3);
         let norms = map.norms(&design);
         for (row, z) in rows.iter().enumerate() {
@@ -83,6 +99,32 @@ mod tests {
             let stored: f64 = z.iter().zip(map.stored(&b)).map(|(z, b)| z * b).sum();
             assert!((direct - stored).abs() < 1e-12);
         }
+        assert!((found - wanted).norm() < 1e-12);
+    }
+    /// Of several outputs it is the mean of Kronecker products, and its packed form has their Frobenius norm.
+    #[test]
+    fn products_of_several_outputs_are_kronecker_products() {
+        let rows = [[1.0, 0.25], [1.0, -1.0], [1.0, 0.5]];
+        let design = Design::from_f64(3, 2, rows.concat()).unwrap();
+        let map = RowMap::standard(vec![0.0, 0.5], vec![1.0, 4.0]);
+        let of_row = |row: usize| {
+            let r = DMatrix::from_column_slice(3, 1, &[0.5, -0.25 * row as f64, 1.0]);
+            &r * r.transpose()
+        };
+        let weights = |row: usize, out: &mut [f64]| {
+            for (out, pair) in out.iter_mut().zip(pairs(3)) {
+                *out = of_row(row)[pair];
+            }
+        };
+        let packed = read(&design, &map, 3, weights, 3.0);
+        let norm = packed.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let found = unpacked(packed, 2, 3);
+        let mut wanted = DMatrix::zeros(6, 6);
+        for (row, z) in rows.iter().enumerate() {
+            let u = DMatrix::from_column_slice(2, 1, &[1.0, 4.0 * (z[1] - 0.5)]);
+            wanted += of_row(row).kronecker(&(&u * u.transpose())) / 3.0;
+        }
+        assert!((norm - wanted.norm()).abs() < 1e-12);
         assert!((found - wanted).norm() < 1e-12);
     }
 }

@@ -37,6 +37,13 @@ pub(crate) trait RowModel: Sync {
     fn score(&self, row: usize, predictors: &[f64], residuals: &mut [f64]) -> RowScore;
     /// Whether the size is the residual's own: then only rows of weight 1 count in the slope.
     fn own_size(&self) -> bool;
+    /// The directions among the predictors in which coefficients differ.
+    fn directions(&self) -> usize;
+    /// Writes the upper triangle of the slope of a scored row's residuals in these directions, a positive semi-definite matrix, and
+    /// gives its trace, computed from the same numbers.
+    fn curvature(&self, row: usize, scored: &Scored, out: &mut [f64]) -> f64;
+    /// Writes a scored row's residuals in these directions.
+    fn turned(&self, row: usize, scored: &Scored, out: &mut [f64]);
 }
 
 /// The rows of a score pass.
@@ -79,9 +86,10 @@ pub(crate) struct Scored {
 }
 
 impl Scored {
-    /// The first residual of a row.
-    pub(crate) fn residual(&self, row: usize) -> f64 {
-        self.residuals[row * self.residuals.len() / self.sizes.len()]
+    /// The residuals of a row.
+    pub(crate) fn residuals(&self, row: usize) -> &[f64] {
+        let outputs = self.residuals.len() / self.sizes.len();
+        &self.residuals[row * outputs..(row + 1) * outputs]
     }
 
     /// The slope of a row.
@@ -197,8 +205,7 @@ impl ScorePass<'_> {
         let factors = self.factors(scored, bounds.score);
         let residual = |row: usize, _: &[f64], out: &mut [f64]| {
             let factor = data.weight(row) * factors[data.unit_of(row)];
-            let residuals = &scored.residuals[row * outputs..(row + 1) * outputs];
-            out.iter_mut().zip(residuals).for_each(|(out, r)| *out = factor * r);
+            out.iter_mut().zip(scored.residuals(row)).for_each(|(out, r)| *out = factor * r);
         };
         let zeros = vec![0.0; outputs * self.design.columns()];
         let mut gradient = zeros.clone();

@@ -93,10 +93,10 @@ fn likelihood_of(name: &'static str, likelihood: Likelihood, frame: Frame, inter
             let prepared = prepared.probed(probe);
             Rc::new(move |data, rng| {
                 let fit = prepared.fit(data, rng)?;
-                let inferred = fit
-                    .inference
-                    .map(|found| [found.estimates, found.covariance.unwrap_or_default()].concat());
-                Ok([fit.coefficients.concat(), inferred.unwrap_or_default()].concat())
+                let inferred = fit.inference.into_iter().flatten();
+                let inferred = inferred
+                    .flat_map(|found| [found.estimates, found.covariance.unwrap_or_default()].concat());
+                Ok(fit.coefficients.concat().into_iter().chain(inferred).collect())
             })
         }))
     })
@@ -135,7 +135,11 @@ pub(super) fn multinomial_likelihood() -> Result<AuditCase> {
     let one = |(name, frame)| {
         likelihood(name, Likelihood::Multinomial { classes: 3 }, Frame { whole: true, ..frame })
     };
-    audit("multinomial-likelihood", ways((0.0, 2.0)).into_iter().map(one).collect(), NONE)
+    let classes = Likelihood::Multinomial { classes: 3 };
+    let intervals = Frame { whole: true, ..Frame::new(UNITS, 2, (0.0, 2.0)).with_intercept() };
+    let intervals = likelihood_of("intervals", classes, intervals, true);
+    let variants = ways((0.0, 2.0)).into_iter().map(one).chain([intervals]);
+    audit("multinomial-likelihood", variants.collect(), NONE)
 }
 
 const NONE: &[Slack] = &[];

@@ -12,17 +12,17 @@ pub struct Estimates {
     pub blocks: Vec<Vec<f64>>,
     /// The fitted columns of the design, ascending, the constant one included; all of them if `None`.
     pub support: Option<Vec<usize>>,
-    /// Covariance of the coefficients, or of the unshrunk ones, and the half-width of an interval in standard errors.
-    pub spread: Option<(Vec<f64>, f64)>,
-    /// The unshrunk coefficients that intervals belong to, where the fitted ones are shrunk.
-    pub unshrunk: Option<Unshrunk>,
+    /// Covariance of the coefficients of each block, or of the unshrunk ones, and the half-width of an interval in standard errors.
+    pub spread: Option<(Vec<Vec<f64>>, f64)>,
+    /// The unshrunk coefficients of each block that intervals belong to, where the fitted ones are shrunk.
+    pub unshrunk: Option<Vec<Unshrunk>>,
     /// The penalty, where it was chosen privately.
     pub ridge: Option<f64>,
     /// What left, and what it cost.
     pub certificate: Certificate,
 }
 
-/// What intervals belong to where fitted coefficients are shrunk, in stored units.
+/// What intervals of one block belong to where fitted coefficients are shrunk, in stored units.
 pub struct Unshrunk {
     /// The estimates of maximum likelihood.
     pub estimates: Vec<f64>,
@@ -54,7 +54,7 @@ impl From<Fit> for Estimates {
         Self {
             blocks: vec![fit.coefficients],
             support: None,
-            spread: fit.covariance.map(|covariance| (covariance, half_width)),
+            spread: fit.covariance.map(|covariance| (vec![covariance], half_width)),
             unshrunk: None,
             ridge: None,
             certificate: fit.certificate,
@@ -65,10 +65,16 @@ impl From<Fit> for Estimates {
 impl From<RegressionFit> for Estimates {
     fn from(fit: RegressionFit) -> Self {
         let (mut spread, mut unshrunk) = (None, None);
-        if let Some(Inference { estimates, intervals, determined, covariance }) = fit.inference {
-            let half_width = half_width(intervals.as_deref());
-            spread = covariance.map(|covariance| (covariance, half_width));
-            unshrunk = Some(Unshrunk { estimates, determined });
+        if let Some(blocks) = fit.inference {
+            let (mut covariances, mut half) = (Some(Vec::new()), 0.0_f64);
+            let mut all = Vec::new();
+            for Inference { estimates, intervals, determined, covariance } in blocks {
+                half = half.max(half_width(intervals.as_deref()));
+                covariances = covariances.zip(covariance).map(|(before, one)| [before, vec![one]].concat());
+                all.push(Unshrunk { estimates, determined });
+            }
+            spread = covariances.map(|covariances| (covariances, half));
+            unshrunk = Some(all);
         }
         Self {
             blocks: fit.coefficients,
@@ -149,20 +155,20 @@ impl Estimates {
         let chosen = self.chosen(model.intercept, names);
         let names = chosen.as_deref().unwrap_or(names);
         let units = &self.units_of_chosen(constants, units);
-        let errors = self.standard_errors(units, constants > 0);
         let in_user_units = |block: &[f64]| -> Vec<f64> {
             let stored = block.get(constants..).unwrap_or_default();
             let intercept = block.first().copied().filter(|_| constants > 0);
             let (slopes, intercept) = units.coefficients(stored, intercept);
             intercept.map(|b| b - log_unit).into_iter().chain(slopes).collect()
         };
-        let unshrunk = self.unshrunk.as_ref().map(|unshrunk| {
-            let estimates = in_user_units(&unshrunk.estimates);
-            let determined = self.determined(unshrunk, units, constants > 0, errors.as_ref());
-            estimates.into_iter().zip(determined).collect::<Vec<_>>()
-        });
         let mut all = Vec::new();
         for (k, block) in self.blocks.iter().enumerate() {
+            let errors = self.standard_errors(k, units, constants > 0);
+            let unshrunk = self.unshrunk.as_ref().and_then(|blocks| blocks.get(k)).map(|unshrunk| {
+                let estimates = in_user_units(&unshrunk.estimates);
+                let determined = self.determined(k, unshrunk, units, constants > 0, errors.as_ref());
+                estimates.into_iter().zip(determined).collect::<Vec<_>>()
+            });
             let labels =
                 (constants > 0).then_some(INTERCEPT).into_iter().chain(names.iter().map(String::as_str));
             for (j, (name, estimate)) in labels.zip(in_user_units(block)).enumerate() {
@@ -186,15 +192,15 @@ impl Estimates {
     /// far from the stored one's middle, and is determined unless slopes that are not make up a third of its variance.
     fn determined(
         &self,
+        block: usize,
         unshrunk: &Unshrunk,
         units: &UserUnits,
         with_intercept: bool,
         errors: Option<&(Vec<f64>, f64)>,
     ) -> Vec<bool> {
         let mut determined = unshrunk.determined.clone();
-        let Some(((covariance, _), (errors, _))) = self.spread.as_ref().zip(errors) else {
-            return determined;
-        };
+        let covariance = self.spread.as_ref().and_then(|(blocks, _)| blocks.get(block));
+        let Some((covariance, (errors, _))) = covariance.zip(errors) else { return determined };
         if with_intercept && !determined.is_empty() {
             let size = determined.len();
             let hidden = (1..size).filter(|&j| !unshrunk.determined[j]);
@@ -215,8 +221,14 @@ impl Estimates {
     }
 
     /// Standard errors in the user's units, the intercept first, and an interval's half-width in standard errors.
-    fn standard_errors(&self, units: &UserUnits, with_intercept: bool) -> Option<(Vec<f64>, f64)> {
-        let (covariance, half_width) = self.spread.as_ref()?;
+    fn standard_errors(
+        &self,
+        block: usize,
+        units: &UserUnits,
+        with_intercept: bool,
+    ) -> Option<(Vec<f64>, f64)> {
+        let (blocks, half_width) = self.spread.as_ref()?;
+        let covariance = blocks.get(block)?;
         let size = units.scale.len() + usize::from(with_intercept);
         // The map to the user's units wants the intercept last.
         let from = |i: usize| if with_intercept { (i + 1) % size } else { i };

@@ -12,7 +12,7 @@
 //! 3. A few passes, with shares that grow, for the mean point B and the mean score G, steps taken with the slope of stage 1; then
 //!    at B the slope H of the far score and V, the second moment of a unit's score.
 //! 4. `G = H d + noise` for `d = root - B`, with noise of covariance `M = V/n + s_g^2 I + (s_h^2/2)(|d|^2 I + d d')`: the noise of H is
-//!    multiplied with d, which is known as well as prediction knows it. Directions in which H is not clear of its own noise count
+//!    multiplied with d, where there are several predictors as in [`times_noise`], which is known as well as prediction knows it. Directions in which H is not clear of its own noise count
 //!    as H = 0: there a prior of one unit per standard coefficient is all that is left, elsewhere it is three units wide.
 //! 5. A coefficient is *determined* if less than a third of its variance is the prior's, and, unless predictors are the means
 //!    themselves, the last move is short enough for a linear step: for a typical row, and for rows far out in the column.
@@ -70,9 +70,9 @@ const NOTHING: f64 = 1e-5;
 
 /// What inference found, for the columns as stored, in units of the fitted response.
 pub(super) struct Inferred {
-    /// The unshrunk coefficients.
+    /// The unshrunk coefficients, one block for each linear predictor.
     pub estimate: Vec<f64>,
-    /// Their covariance: sampling, privacy noise and the prior where nothing else is known.
+    /// Their covariance, of classes relative to the first: sampling, privacy noise and the prior where nothing else is known.
     pub covariance: DMatrix<f64>,
     pub determined: Vec<bool>,
     /// The shrunk coefficients, with what inference learned.
@@ -89,20 +89,22 @@ impl Passes<'_> {
     ) -> Result<Inferred> {
         let Self { model, plan, response, rows, .. } = self;
         let (n, count, d) = (plan.shape.units as f64, rows.count, rows.map.columns());
+        let outputs = response.directions();
+        let size = d * outputs;
         let root = (d as f64).sqrt();
         let seen = SEEN / plan.mu_of(shares.level);
-        let steps = Steps { passes: self, plan, shares, n, count, d, seen };
+        let steps = Steps { passes: self, plan, shares, n, count, d, outputs, seen };
         let data = rows.units.data();
         let tuning = model.likelihood.tuning();
 
         // Step 1
         let sizes = rows.units.largest(|row| rows.norms[row]);
         let reach = steps.level(&sizes, steps.many(), root, [-2, 4], purse)?;
-        let weight = |row: usize| {
+        let weight = |row: usize, out: &mut [f64]| {
             let factor = (reach * (1.0 - 1e-9) / rows.norms[row]).min(1.0 - 1e-9);
-            rows.units.share(row) * factor * factor
+            out[0] = rows.units.share(row) * factor * factor;
         };
-        let (matrix, noise) = steps.matrix(PRODUCTS, shares.products, rows, weight, reach * reach, purse)?;
+        let (matrix, noise) = steps.matrix(PRODUCTS, shares.products, rows, 1, weight, reach * reach, purse)?;
         let stage = Stage::new(matrix, noise, rows.map, rows);
         let wider = stage.rows(rows);
         (0..2).for_each(|_| read());
@@ -110,12 +112,15 @@ impl Passes<'_> {
         let start = self.stored(&found.coefficients);
         let scored = wider.score(*response, &start);
         read();
-        let guess = response.slopes[0];
-        let size = guess * stage.spread.trace().max(1.0);
-        let (matrix, noise) =
-            steps.slopes(CURVATURE, shares.curvature, &wider, |row| scored.slope(row), size, purse)?;
-        let mean_slope = positive(matrix.trace() / stage.spread.trace(), 0.1 * guess);
-        let Shrunk { matrix, noise, .. } = shrunk(matrix, &stage.spread * mean_slope, noise);
+        let all_slopes: f64 = response.slopes.iter().sum();
+        let trace = |row: usize, out: &mut [f64]| {
+            out[0] = scored.slope(row);
+            out[0]
+        };
+        let typical = all_slopes * stage.spread.trace().max(1.0);
+        let (matrix, noise) = steps.slopes(CURVATURE, shares.curvature, &wider, 1, trace, typical, purse)?;
+        let mean_slope = positive(matrix.trace() / stage.spread.trace(), 0.1 * all_slopes);
+        let Shrunk { matrix, noise, .. } = shrunk(matrix, &stage.spread * mean_slope, noise, 1);
         let last = Stage::new(matrix / mean_slope, noise / mean_slope, &stage.map, rows);
         let far = last.rows(rows);
         let mut scored = scored.with_norms(&stage.norms, &last.norms);
@@ -126,17 +131,23 @@ impl Passes<'_> {
         let bound = steps.far_bound(&far, &scored, dimension, mean_slope, purse)?;
         let Bound { far: bound, seen: seen_bound } = bound;
 
-        // Step 3
-        let guess = &last.spread * mean_slope;
-        let least = if plan.private { 0.3 * mean_slope } else { NOTHING * mean_slope };
-        let safe = eigen_of(guess.clone()).recompose_by(|e| 1.0 / e.max(least));
+        // Step 3. Vectors and matrices have a block for each direction.
+        let by_direction = DMatrix::from_diagonal(&DVector::from_column_slice(&response.slopes)) / all_slopes;
+        let guess = by_direction.kronecker(&last.spread);
+        let least = if plan.private { 0.3 } else { NOTHING };
+        let inverse = eigen_of(last.spread.clone()).recompose_by(|e| 1.0 / e.max(least));
+        let safe = by_direction.map(|s| if s > 0.0 { 1.0 / s } else { 0.0 }).kronecker(&inverse) / mean_slope;
         let (whitening, inverse) = far.map.whitening();
+        let every = DMatrix::<f64>::identity(outputs, outputs);
+        let (whitening, inverse) = (every.kronecker(&whitening), every.kronecker(&inverse));
+        let turned = |b: DMatrix<f64>| DVector::from_column_slice((b * &response.directions).as_slice());
         let at = |point: &DVector<f64>| -> Vec<f64> {
-            start.iter().zip(far.map.stored(point.as_slice())).map(|(b, moved)| b + moved).collect()
+            let moved = DMatrix::from_column_slice(d, outputs, point.as_slice()) * response.directions.transpose();
+            start.iter().zip(far.map.stored(moved.as_slice())).map(|(b, moved)| b + moved).collect()
         };
         let sensitivity = far.sensitivity(bound);
         let bounds = ScoreBounds { score: bound, trace: bound, slopes: bound };
-        let mut point = DVector::zeros(d);
+        let mut point = DVector::zeros(size);
         let (mut mean_point, mut mean_score, mut precision) = (point.clone(), point.clone(), 0.0);
         for (pass, (&what, &share)) in SCORES.iter().zip(&shares.scores).enumerate() {
             let stored = at(&point);
@@ -152,12 +163,13 @@ impl Passes<'_> {
             read();
             let mut gradient = scores.gradient;
             purse.vector(what, &mut gradient, sensitivity)?;
+            let gradient = turned(DMatrix::from_vec(d, response.outputs(), gradient));
             // Without noise the last pass, nearest to the solution, knows best.
             let before = if plan.private { precision } else { 0.0 };
             precision = before + share;
             let share = share / precision;
             mean_point += (&point - &mean_point) * share;
-            mean_score += (DVector::from_vec(gradient) - &mean_score) * share;
+            mean_score += (gradient - &mean_score) * share;
             let step = &safe * &mean_score;
             let longest = whitening.tr_mul(&step).amax();
             point = &mean_point + step * (STEP / longest.max(1e-9)).min(1.0);
@@ -170,32 +182,37 @@ impl Passes<'_> {
             read();
         }
         let factors = far.factors(&scored, bound);
-        let slope = |row: usize| {
+        let slope = |row: usize, out: &mut [f64]| {
             let factor = factors[data.unit_of(row)];
             let kept =
                 if response.own_size() { f64::from(u8::from(ScorePass::leaves(factor))) } else { factor };
-            kept * scored.slope(row)
+            let trace = response.curvature(row, &scored, out);
+            out.iter_mut().for_each(|w| *w *= kept);
+            kept * trace
         };
-        let (matrix, slope_noise) =
-            steps.slopes(SLOPE, shares.slope, &far, slope, mean_slope * dimension, purse)?;
+        let typical = mean_slope * dimension;
+        let (matrix, slope_noise) = steps.slopes(SLOPE, shares.slope, &far, outputs, slope, typical, purse)?;
         read();
         let typical = positive(matrix.trace() / last.spread.trace(), 0.1 * mean_slope);
         let Shrunk { matrix: slope, noise: slope_noise, unknown } =
-            shrunk(matrix, &last.spread * typical, slope_noise);
+            shrunk(matrix, &guess * typical, slope_noise, outputs);
         let eigen = eigen_of(slope.clone());
         let (second, noise) =
             steps.second_moment(&far, &scored, bound.min(1.5 * seen_bound), bound, purse)?;
         read();
         let ratio = positive(second.trace(), 0.2 * slope.trace()) / positive(slope.trace(), 1e-12);
-        let second = eigen_of(shrunk(second, &slope * ratio, noise).matrix).recompose_by(|e| e.max(0.0));
+        let second = shrunk(second, &slope * ratio, noise, outputs).matrix;
+        let second = eigen_of(second).recompose_by(|e| e.max(0.0));
 
         // Step 4
-        let identity = DMatrix::identity(d, d);
-        let clear_of = (CLEAR * slope_noise * (2.0 * d as f64).sqrt()).max(NOTHING * mean_slope);
+        let identity = DMatrix::identity(size, size);
+        let widest = ((d + 1) as f64 * (outputs + 1) as f64).sqrt();
+        let clear_of = (CLEAR * slope_noise * widest).max(NOTHING * mean_slope / outputs as f64);
         let clear = eigen.recompose_by(|e| if e > clear_of { e } else { 0.0 });
-        let mut variances = DVector::from_element(d, 1.0);
+        let mut variances = DVector::from_element(size, 1.0);
         if model.intercept {
-            variances[0] += response.base_variance / (GUESS * GUESS);
+            let variance = response.base_variance / (GUESS * GUESS);
+            variances.iter_mut().step_by(d).for_each(|v| *v += variance);
         }
         let precision =
             &whitening * DMatrix::from_diagonal(&variances.map(|v| 1.0 / v)) * whitening.transpose();
@@ -204,30 +221,31 @@ impl Passes<'_> {
         let floor =
             &identity * score_noise.powi(2) + &eigen_of(slope.clone()).recompose_by(|e| e.max(0.0)) / count;
         let known = &precision / (GUESS * GUESS) + &clear * inverted(&floor) * &clear;
-        let known = inverted(&known);
         let mut total = first.clone();
         for _ in 0..3 {
-            let (moved, covariance) = posterior(&mean_score, &clear, &total, &inverted(&known));
+            let (moved, covariance) = posterior(&mean_score, &clear, &total, &known);
             let spread = &moved * moved.transpose() + covariance;
-            total = &first + (&identity * spread.trace() + spread) * (0.5 * unknown * unknown);
+            total = &first + times_noise(&spread, outputs) * (unknown * unknown);
         }
         let hidden = eigen.recompose_by_flag(|e| e <= clear_of);
         let prior = &precision / (WIDE * WIDE) + &hidden * &precision * &hidden;
         let (moved, covariance) = posterior(&mean_score, &clear, &total, &prior);
 
         // The shrunk coefficients, with what was learned here.
-        let middle = self.rows.map.whitening().0.tr_mul(&found.coefficients.column(0));
-        let middle = inverse.tr_mul(&middle) + &mean_point;
+        let middle = self.rows.map.whitening().0.tr_mul(&found.coefficients);
+        let middle = inverse.tr_mul(&DVector::from_column_slice(middle.as_slice())) + &mean_point;
         let weighted = &clear * inverted(&total);
         let outer = &inverse * &weighted * &clear * inverse.transpose();
         let linear = &inverse * (&weighted * (&mean_score + &clear * middle));
         let intercept = model.intercept.then_some(response.base_variance + tuning.prior);
-        let standard = Prior::new(d, intercept).mean(&outer, &linear);
-        let prediction = far.map.stored((inverse.tr_mul(&standard)).as_slice());
+        let standard = Prior::new(d, outputs, intercept).mean(&outer, &linear);
+        let predicted = DMatrix::from_column_slice(d, outputs, inverse.tr_mul(&standard).as_slice());
+        let prediction = far.map.stored((predicted * response.directions.transpose()).as_slice());
 
-        // Step 5
-        let back = far.map.matrix().transpose();
-        let lengths = whitening.tr_mul(&moved);
+        // Step 5. Of classes, relative to the first.
+        let contrasts = response.contrasts();
+        let back = contrasts.kronecker(&far.map.matrix().transpose());
+        let lengths = contrasts.kronecker(&far.map.whitening().0.transpose()) * &moved;
         let estimate = at(&(&mean_point + &moved));
         let of_prior = &back * &covariance * &prior * &covariance * back.transpose();
         let covariance = &back * covariance * back.transpose();
@@ -237,12 +255,26 @@ impl Passes<'_> {
             let length = lengths[j].abs();
             // Without noise a coefficient that still moves was not found.
             let settled = plan.private || moves[j].abs() < SETTLED * covariance[(j, j)].max(0.0).sqrt();
-            let linear = length < LINEAR && length * reach[j] < LINEAR_REACH;
+            let linear = length < LINEAR && length * reach[j % d] < LINEAR_REACH;
             settled && (linear || matches!(model.likelihood, Likelihood::Gaussian { .. }))
         };
-        let determined = (0..d).map(|j| of_prior[(j, j)] < FREE * covariance[(j, j)] && trusted(j)).collect();
+        let determined =
+            (0..size).map(|j| of_prior[(j, j)] < FREE * covariance[(j, j)] && trusted(j)).collect();
         Ok(Inferred { estimate, covariance, determined, prediction })
     }
+}
+
+/// The covariance of `N d`, N the noise of a released matrix of products, of deviation 1, and d a vector of second moment S:
+/// `(tr S + S_1 (x) I + I (x) S_2 + S) / 4`, with S_1 and S_2 the partial traces over the columns and over the outputs. A number
+/// that stands at k places of the matrix has variance 1/k.
+fn times_noise(spread: &DMatrix<f64>, outputs: usize) -> DMatrix<f64> {
+    let d = spread.nrows() / outputs;
+    let block = |a: usize, b: usize| spread.view((a * d, b * d), (d, d));
+    let over_columns = DMatrix::from_fn(outputs, outputs, |a, b| block(a, b).trace());
+    let over_outputs = (0..outputs).fold(DMatrix::zeros(d, d), |sum, a| sum + block(a, a));
+    let every = DMatrix::identity(outputs, outputs);
+    let all = DMatrix::identity(spread.nrows(), spread.nrows()) * spread.trace();
+    (all + over_columns.kronecker(&DMatrix::identity(d, d)) + every.kronecker(&over_outputs) + spread) * 0.25
 }
 
 fn positive(x: f64, otherwise: f64) -> f64 {

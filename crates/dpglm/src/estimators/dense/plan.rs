@@ -44,6 +44,8 @@ const SLOPE_RATIO: f64 = 150.0;
 /// Up to so many columns products are released; up to [`MOST_SCALES`] each coefficient has a prior scale of its own.
 pub(super) const MOST_PRODUCTS: usize = 1_000;
 pub(super) const MOST_SCALES: usize = 300;
+/// Up to so many coefficients of all classes together have intervals.
+const MOST_INFERRED: usize = 400;
 /// A level is seen where at least this over its `mu` units lie beyond it.
 pub(super) const SEEN: f64 = 7.0;
 
@@ -79,16 +81,23 @@ pub(super) struct InferencePlan {
 }
 
 impl InferencePlan {
-    /// Intervals need a slope matrix that is clear of its noise, which grows with the root of the columns: below five times that root
-    /// per coefficient the whole budget goes to prediction, and no coefficient is determined.
+    /// Intervals need a slope matrix that is clear of its noise, which grows with the root of the coefficients: below five times that
+    /// root per coefficient the whole budget goes to prediction, and no coefficient is determined.
     fn new(model: &Regression, shape: Shape, ratio: f64, private: bool) -> Option<Self> {
-        let enough = ratio >= 5.0 * (shape.columns as f64).sqrt() && shape.columns <= MOST_SCALES;
+        // Every direction among the classes has coefficients of its own.
+        let directions = match model.likelihood {
+            Likelihood::Multinomial { classes } => classes - 1,
+            _ => 1,
+        };
+        let coefficients = shape.columns * directions;
+        let enough = ratio / directions as f64 >= 5.0 * (coefficients as f64).sqrt();
+        let enough = enough && coefficients <= MOST_INFERRED;
         let passes = match model.likelihood {
             Likelihood::Gaussian { .. } if private => 1,
             Likelihood::Gaussian { .. } => 2,
             Likelihood::Logistic if private && !shape.grouped => 3,
             Likelihood::Logistic | Likelihood::Poisson { .. } => 2,
-            Likelihood::Multinomial { .. } => return None,
+            Likelihood::Multinomial { .. } => 3,
         };
         (model.level.is_some() && enough).then_some(Self {
             products: 0.05,

@@ -17,7 +17,8 @@ use crate::error::Result;
 use crate::mechanisms::Candidates;
 use crate::passes::by_unit::{ByUnit, exact_mean, mean_sensitivity};
 use crate::passes::columns::SQUARE;
-use crate::passes::scores::{RowModel, RowScore};
+use crate::passes::products::pairs;
+use crate::passes::scores::{RowModel, RowScore, Scored};
 use nalgebra::DMatrix;
 
 /// The response as it is fitted, and where its predictors start.
@@ -195,6 +196,16 @@ impl<'a> Response<'a> {
         Ok(response)
     }
 
+    /// What makes of coefficients by direction those of each predictor; of classes, of each after the first relative to it.
+    pub(super) fn contrasts(&self) -> DMatrix<f64> {
+        match self.base.len() {
+            1 => self.directions.clone(),
+            classes => DMatrix::from_fn(classes - 1, classes - 1, |class, direction| {
+                self.directions[(class + 1, direction)] - self.directions[(0, direction)]
+            }),
+        }
+    }
+
     fn locate_binary(&mut self, locator: &mut Locator<'_, '_, '_>) -> Result<()> {
         let n = locator.n() as f64;
         let (mut rate, mut noise) = (0.5, 0.0);
@@ -359,6 +370,39 @@ impl RowModel for Response<'_> {
 
     fn own_size(&self) -> bool {
         self.likelihood.is_real()
+    }
+
+    fn directions(&self) -> usize {
+        self.slopes.len()
+    }
+
+    /// Of shares p it is the sum of `p_c p_k (q_c - q_k) (q_c - q_k)'` over pairs of classes, q the rows of the directions: no term
+    /// cancels another.
+    fn curvature(&self, row: usize, scored: &Scored, out: &mut [f64]) -> f64 {
+        let Likelihood::Multinomial { .. } = self.likelihood else {
+            out[0] = scored.slope(row);
+            return out[0];
+        };
+        let residuals = scored.residuals(row);
+        let share = |class: usize| f64::from(u8::from(class as f64 == self.values[row])) - residuals[class];
+        let mut trace = 0.0;
+        out.fill(0.0);
+        for (c, k) in pairs(residuals.len()).filter(|(c, k)| c < k) {
+            let both = share(c) * share(k);
+            trace += 2.0 * both;
+            let apart = |a: usize| self.directions[(c, a)] - self.directions[(k, a)];
+            for (out, (a, b)) in out.iter_mut().zip(pairs(self.slopes.len())) {
+                *out += both * (apart(a) * apart(b));
+            }
+        }
+        trace
+    }
+
+    fn turned(&self, row: usize, scored: &Scored, out: &mut [f64]) {
+        let residuals = scored.residuals(row);
+        for (out, direction) in out.iter_mut().zip(self.directions.column_iter()) {
+            *out = direction.iter().zip(residuals).map(|(q, r)| q * r).sum();
+        }
     }
 
     fn score(&self, row: usize, predictors: &[f64], residuals: &mut [f64]) -> RowScore {

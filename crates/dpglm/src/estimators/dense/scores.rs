@@ -69,7 +69,7 @@ impl Passes<'_> {
         let mut average = Average { gradient: b.clone(), coefficients: b.clone(), precision: 0.0 };
         let mut matrix: Option<SymmetricEigen<f64, nalgebra::Dyn>> = None;
         let intercept = model.intercept.then_some(response.base_variance + tuning.prior);
-        let mut priors = vec![Prior::new(d, intercept); directions];
+        let mut priors = vec![Prior::new(d, 1, intercept); directions];
         for (pass, &share) in slopes.scores.iter().enumerate() {
             let stored = self.stored(&b);
             let level_due = slopes.levels.contains(&pass);
@@ -189,12 +189,12 @@ impl Passes<'_> {
     ) -> Result<SymmetricEigen<f64, nalgebra::Dyn>> {
         let Self { plan, whitened, rows, .. } = self;
         let d = rows.map.columns();
-        let sensitivity = products::sensitivity(rows.map, bound, plan.shape.units, rows.count);
-        let mut packed = products::read(rows.design, rows.map, |row| weights[row], rows.count);
+        let sensitivity = products::sensitivity(rows.map, 1, bound, plan.shape.units, rows.count);
+        let mut packed = products::read(rows.design, rows.map, 1, |row, out| out[0] = weights[row], rows.count);
         let noise = noise_of(plan, purse, SLOPES, share) * sensitivity;
         purse.vector(SLOPES, &mut packed, sensitivity)?;
         let target = whitened.symmetric(&(&whitened.spread * guess));
-        let apart = products::unpacked(packed, d) - &target;
+        let apart = products::unpacked(packed, d, 1) - &target;
         let expected = noise * noise * (d * (d + 1)) as f64 / 2.0;
         let keep = (1.0 - expected / apart.norm_squared().max(f64::MIN_POSITIVE)).max(0.0);
         let mut eigen = eigen_of(target + apart * keep);

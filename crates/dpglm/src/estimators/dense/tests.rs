@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Regression, RegressionFit};
 use crate::central::{Privacy, reference};
-use crate::data::{Dataset, Design, Values};
+use crate::data::{Dataset, Design, Shape, Values};
 use crate::families::Family;
 use crate::noise::RandomSource;
 use crate::privacy::Budget;
@@ -363,6 +363,10 @@ fn rows_are_read_as_often_as_announced() {
         assert!(last == prepared.reads() && last <= most, "{model:?} {privacy:?}: {last}");
         assert!(fit.certificate.events().len() <= prepared.events().unwrap().len() + 20);
     };
+    let classes = with_intercept(Likelihood::Multinomial { classes: 2 });
+    for privacy in [budget(0.01), budget(1.0), budget(50.0), Privacy::None] {
+        read(&classes.clone().intervals(0.95).unwrap(), &plain, privacy, 20);
+    }
     for data in [plain, units] {
         for likelihood in [GAUSSIAN, Likelihood::Logistic, Likelihood::Poisson { low: 0.0, high: 9.0 }] {
             let model = with_intercept(likelihood);
@@ -388,6 +392,10 @@ fn what_does_not_fit_together_is_refused() {
     let data = dataset(&[vec![0.5, 1.0], vec![1.0, 0.0]], vec![0.0, 1.0]);
     let fit = |data: &Dataset| with_intercept(GAUSSIAN).fit(data, Privacy::None, &mut seeded("refused"));
     assert!(fit(&data).unwrap_err().to_string().contains("constant 1"));
-    let exposed = data.with_exposures(&[1.0, 1.0], 1.0).unwrap();
+    let exposed = data.clone().with_exposures(&[1.0, 1.0], 1.0).unwrap();
     assert!(fit(&exposed).unwrap_err().to_string().contains("Poisson"));
+    let units = Shape { grouped: true, ..data.shape() };
+    let classes = Regression::new(Likelihood::Multinomial { classes: 3 }).unwrap().intervals(0.95).unwrap();
+    let refused = classes.prepare(units, budget(1.0)).unwrap_err().to_string();
+    assert!(refused.contains("one class against another"), "{refused}");
 }

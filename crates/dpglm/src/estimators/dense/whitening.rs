@@ -66,16 +66,16 @@ pub(super) fn release(
             purse.quantile(ROW_LEVEL, &units.largest(|row| norms[row]), grid, 1.0 - beyond / n)?
         }
     };
-    let weight = |row: usize| {
+    let weight = |row: usize, out: &mut [f64]| {
         // Short by more than the rounding of the quotient and the squares.
         let factor = (reach * (1.0 - 1e-9) / norms[row]).min(1.0 - 1e-9);
-        units.share(row) * factor * factor
+        out[0] = units.share(row) * factor * factor;
     };
-    let sensitivity = products::sensitivity(&standard, reach * reach, plan.shape.units, count);
-    let mut packed = products::read(design, &standard, weight, count);
+    let sensitivity = products::sensitivity(&standard, 1, reach * reach, plan.shape.units, count);
+    let mut packed = products::read(design, &standard, 1, weight, count);
     let noise = noise_of(plan, purse, PRODUCTS, share) * sensitivity;
     purse.vector(PRODUCTS, &mut packed, sensitivity)?;
-    let mut eigen = products::unpacked(packed, d).symmetric_eigen();
+    let mut eigen = products::unpacked(packed, d, 1).symmetric_eigen();
     eigen.eigenvalues.iter_mut().for_each(|a| *a = a.max(0.0));
     let mut lift = noise * root + 1e-6;
     loop {

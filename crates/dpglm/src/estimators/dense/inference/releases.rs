@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::mechanisms::Candidates;
 use crate::passes::products;
 use crate::passes::row_map::RowMap;
-use crate::passes::scores::{ScorePass, Scored};
+use crate::passes::scores::{RowModel, ScorePass, Scored};
 use nalgebra::DMatrix;
 
 /// How far noise may lift an eigenvalue of products that are still taken for noise, in units of `sqrt(D)` deviations.
@@ -29,10 +29,11 @@ pub(super) struct Shrunk {
     pub unknown: f64,
 }
 
-pub(super) fn shrunk(noisy: DMatrix<f64>, guess: DMatrix<f64>, noise: f64) -> Shrunk {
-    let d = noisy.nrows() as f64;
+pub(super) fn shrunk(noisy: DMatrix<f64>, guess: DMatrix<f64>, noise: f64, outputs: usize) -> Shrunk {
+    let d = (noisy.nrows() / outputs) as f64;
+    let m = outputs as f64;
     let apart = noisy - &guess;
-    let expected = noise * noise * d * (d + 1.0) / 2.0;
+    let expected = noise * noise * d * (d + 1.0) / 2.0 * m * (m + 1.0) / 2.0;
     let keep = (1.0 - expected / apart.norm_squared().max(f64::MIN_POSITIVE)).max(0.0);
     Shrunk { matrix: guess + apart * keep, noise: noise * keep, unknown: noise * keep.sqrt() }
 }
@@ -82,6 +83,8 @@ pub(super) struct Steps<'a, 'b> {
     pub n: f64,
     pub count: f64,
     pub d: usize,
+    /// The directions among the predictors.
+    pub outputs: usize,
     /// How many units may lie beyond a level to be seen.
     pub seen: f64,
 }
@@ -114,25 +117,29 @@ impl Steps<'_, '_> {
         (30.0 * root / self.plan.mu).max(share * self.count).max(self.seen).min(0.3 * self.count)
     }
 
-    /// A matrix of products, weighted by a slope per row, each unit's part bounded by a level that few exceed.
+    /// A matrix of products, weighted by slopes per row, each unit's part bounded by a level that few exceed. `slope` sets the
+    /// upper triangle of a row's slope and gives its trace.
     pub(super) fn slopes(
         &self,
         what: &'static str,
         share: f64,
         rows: &ScorePass<'_>,
-        slope: impl Fn(usize) -> f64 + Sync,
+        outputs: usize,
+        slope: impl Fn(usize, &mut [f64]) -> f64 + Sync,
         size: f64,
         purse: &mut Purse<'_>,
     ) -> Result<(DMatrix<f64>, f64)> {
         let data = rows.units.data();
-        let traces = rows.units.sums(|row| slope(row) * rows.norms[row].powi(2));
+        let scratch = vec![0.0; outputs * (outputs + 1) / 2];
+        let traces = rows.units.sums(|row| slope(row, &mut scratch.clone()) * rows.norms[row].powi(2));
         let bound = self.level(&traces, self.many(), size, [-3, 6], purse)?;
         let allowed = bound * (1.0 - 1.0 / 16_384.0);
-        let weight = |row: usize| {
-            let factor = (allowed / traces[data.unit_of(row)]).min(1.0);
-            data.weight(row) * slope(row) * factor
+        let weights = |row: usize, out: &mut [f64]| {
+            let factor = data.weight(row) * (allowed / traces[data.unit_of(row)]).min(1.0);
+            slope(row, out);
+            out.iter_mut().for_each(|w| *w *= factor);
         };
-        self.matrix(what, share, rows, weight, bound, purse)
+        self.matrix(what, share, rows, outputs, weights, bound, purse)
     }
 
     pub(super) fn matrix(
@@ -140,15 +147,16 @@ impl Steps<'_, '_> {
         what: &'static str,
         share: f64,
         rows: &ScorePass<'_>,
-        weight: impl Fn(usize) -> f64 + Sync,
+        outputs: usize,
+        weights: impl Fn(usize, &mut [f64]) + Sync,
         trace: f64,
         purse: &mut Purse<'_>,
     ) -> Result<(DMatrix<f64>, f64)> {
-        let sensitivity = products::sensitivity(rows.map, trace, self.plan.shape.units, rows.count);
-        let mut packed = products::read(rows.design, rows.map, weight, rows.count);
+        let sensitivity = products::sensitivity(rows.map, outputs, trace, self.plan.shape.units, rows.count);
+        let mut packed = products::read(rows.design, rows.map, outputs, weights, rows.count);
         let noise = self.noise(what, share, purse) * sensitivity;
         purse.vector(what, &mut packed, sensitivity)?;
-        Ok((products::unpacked(packed, self.d), noise))
+        Ok((products::unpacked(packed, self.d, outputs), noise))
     }
 }
 
@@ -167,7 +175,7 @@ impl Steps<'_, '_> {
         slope: f64,
         purse: &mut Purse<'_>,
     ) -> Result<Bound> {
-        let Self { plan, shares, count, d, .. } = *self;
+        let Self { plan, shares, count, d, outputs, .. } = *self;
         let sizes = rows.sizes(scored);
         let size = (dimension * slope).sqrt();
         let octaves = if plan.shape.grouped { [-6, 10] } else { [-6, 6] };
@@ -177,9 +185,9 @@ impl Steps<'_, '_> {
         // A level so few units lie beyond is missed now and then, and a far one found instead: tails fall faster than that.
         let seen = self.level(&sizes, beyond, size, octaves, purse)?.min(common * (STEEP * span).exp());
         let tail = if span > 0.7 { ((seen / common).max(1.0).ln() / span).clamp(0.1, 0.5) } else { 0.4 };
-        let wanted = 1.2 * (d as f64).sqrt() / plan.mu;
+        let wanted = 1.2 * ((d * outputs) as f64).sqrt() / plan.mu;
         let few = seen * (beyond / wanted).max(1.0).powf(tail);
-        let quiet = 0.5 * (REACH * slope * count).sqrt() * plan.mu_of(shares.all_scores());
+        let quiet = 0.5 * (REACH * slope / outputs as f64 * count).sqrt() * plan.mu_of(shares.all_scores());
         let far = if !plan.private {
             few
         } else if self.passes.model.likelihood.is_real() || plan.shape.grouped {
@@ -200,24 +208,31 @@ impl Steps<'_, '_> {
         far: f64,
         purse: &mut Purse<'_>,
     ) -> Result<(DMatrix<f64>, f64)> {
-        let data = rows.units.data();
+        let (data, outputs) = (rows.units.data(), self.outputs);
+        let response = self.passes.response;
         let factors = rows.factors(scored, far);
-        let value = |row: usize| data.weight(row) * factors[data.unit_of(row)] * scored.residual(row);
+        let factor = |row: usize| data.weight(row) * factors[data.unit_of(row)];
         if !self.passes.plan.shape.grouped {
-            let weight = |row: usize| {
-                let r = value(row).abs();
-                let short = (bound * (1.0 - 1e-9) / (r * rows.norms[row])).min(1.0);
-                (r * short).powi(2)
+            let weights = |row: usize, out: &mut [f64]| {
+                let mut residuals = vec![0.0; outputs];
+                response.turned(row, scored, &mut residuals);
+                let size = factor(row) * residuals.iter().map(|r| r * r).sum::<f64>().sqrt();
+                let short = factor(row) * (bound * (1.0 - 1e-9) / (size * rows.norms[row])).min(1.0);
+                for (out, (a, b)) in out.iter_mut().zip(products::pairs(outputs)) {
+                    *out = (residuals[a] * short) * (residuals[b] * short);
+                }
             };
-            return self.matrix(SECOND, self.shares.second, rows, weight, bound * bound, purse);
+            let share = self.shares.second;
+            return self.matrix(SECOND, share, rows, outputs, weights, bound * bound, purse);
         }
         // A unit's rows score together: the norms of their scores sum to at most the far bound.
+        let value = |row: usize| factor(row) * scored.residuals(row)[0];
         let sizes = rows.units.sums(|row| value(row).abs() * rows.norms[row]);
         let short = |row: usize| (bound * (1.0 - 1.0 / 16_384.0) / sizes[data.unit_of(row)]).min(1.0);
         let sums =
             data.score_sums(|row| value(row) * short(row), |_, x| x.clamp(-1.0, 1.0), f64::INFINITY)?;
         let trace = (bound * (1.0 + rows.map.growth() * 2f64.powi(-16))).powi(2);
         let unit_rows = ScorePass { design: &sums, ..*rows };
-        self.matrix(SECOND, self.shares.second, &unit_rows, |_| 1.0, trace, purse)
+        self.matrix(SECOND, self.shares.second, &unit_rows, 1, |_, out| out[0] = 1.0, trace, purse)
     }
 }

@@ -4,9 +4,11 @@ use super::super::tests::{
     GAUSSIAN, Numbers, assert_close, budget, dataset, dot, fit, logistic, rows, seeded, with_intercept,
 };
 use super::super::{Inference, Likelihood};
+use super::times_noise;
 use crate::central::{Privacy, reference};
 use crate::data::Dataset;
 use crate::families::Family;
+use crate::passes::products::unpacked;
 use nalgebra::{DMatrix, DVector};
 
 const COUNTS: Likelihood = Likelihood::Poisson { low: 0.0, high: 60.0 };
@@ -14,7 +16,7 @@ const THETA: [f64; 4] = [-0.5, 1.0, -0.7, 0.3];
 
 fn inferred(likelihood: Likelihood, data: &Dataset, privacy: Privacy, name: &str) -> Inference {
     let model = with_intercept(likelihood).intervals(0.95).unwrap();
-    fit(&model, data, privacy, name).inference.unwrap()
+    fit(&model, data, privacy, name).inference.unwrap().swap_remove(0)
 }
 
 fn errors(inference: &Inference) -> Vec<f64> {
@@ -75,7 +77,7 @@ fn without_noise_intervals_are_those_of_the_sandwich() {
         let model = with_intercept(likelihood).ridge(0.3).unwrap().intervals(0.95).unwrap();
         let shrunk = fit(&model, &data, Privacy::None, "sandwich");
         assert!(shrunk.coefficients[0][1] < 0.9 * exact[1]);
-        assert_close(&shrunk.inference.unwrap().estimates, &exact, 0.02);
+        assert_close(&shrunk.inference.unwrap()[0].estimates, &exact, 0.02);
     }
 }
 
@@ -91,7 +93,7 @@ fn misses(likelihood: Likelihood, shortened: f64, name: &str) -> (usize, f64) {
         let x = rows(&mut numbers, 3_000, 3);
         let y = x.iter().map(|x| response(likelihood, dot(x, &THETA), &mut numbers)).collect();
         let fit = prepared.fit(&dataset(&x, y), &mut seeded(&format!("{name} {run}"))).unwrap();
-        let found = fit.inference.unwrap();
+        let found = fit.inference.unwrap().swap_remove(0);
         // One coefficient a table: runs are independent.
         let interval = found.intervals.as_ref().unwrap()[1];
         let error = found.estimates[1] - THETA[1];
@@ -101,6 +103,67 @@ fn misses(likelihood: Likelihood, shortened: f64, name: &str) -> (usize, f64) {
         variance += interval.standard_error.powi(2);
     }
     (missed, (variance / squares).sqrt())
+}
+
+/// The same of classes, whose scores are several per row.
+#[test]
+fn without_noise_intervals_of_classes_are_those_of_the_sandwich() {
+    let mut numbers = Numbers(seeded("sandwich of classes"));
+    let x = rows(&mut numbers, 6_000, 2);
+    let blocks = [[0.4, 1.0, -0.7], [-0.6, -0.5, 0.8]];
+    let shares = |x: &[f64], blocks: &[Vec<f64>]| {
+        let sizes: Vec<f64> = blocks.iter().map(|b| dot(x, b).exp()).collect();
+        let all = 1.0 + sizes.iter().sum::<f64>();
+        sizes.iter().map(|s| s / all).collect::<Vec<f64>>()
+    };
+    let truth = blocks.map(|b| b.to_vec());
+    let y: Vec<f64> = x
+        .iter()
+        .map(|x| {
+            let (p, u) = (shares(x, &truth), numbers.uniform());
+            if u < p[0] { 1.0 } else { f64::from(u8::from(u < p[0] + p[1])) * 2.0 }
+        })
+        .collect();
+    let data = dataset(&x, y.clone());
+    let exact = reference::multinomial(3, &data, 0.0, true).unwrap().coefficients;
+    let (mut slope, mut second) = (DMatrix::zeros(6, 6), DMatrix::zeros(6, 6));
+    for (x, y) in x.iter().zip(&y) {
+        let (p, row) = (shares(x, &exact), DMatrix::from_column_slice(3, 1, x));
+        let own = DMatrix::from_fn(2, 1, |k, _| f64::from(u8::from(*y == (k + 1) as f64)) - p[k]);
+        let curve = DMatrix::from_fn(2, 2, |k, l| if k == l { p[k] * (1.0 - p[k]) } else { -p[k] * p[l] });
+        slope += curve.kronecker(&(&row * row.transpose()));
+        second += (&own * own.transpose()).kronecker(&(&row * row.transpose()));
+    }
+    let inverse = slope.try_inverse().unwrap();
+    let covariance = &inverse * second * &inverse;
+    let model = with_intercept(Likelihood::Multinomial { classes: 3 }).intervals(0.95).unwrap();
+    let found = fit(&model, &data, Privacy::None, "sandwich of classes").inference.unwrap();
+    for (block, (found, exact)) in found.iter().zip(&exact).enumerate() {
+        assert_close(&found.estimates, exact, 1e-3);
+        assert!(found.determined.iter().all(|d| *d));
+        for (j, error) in errors(found).iter().enumerate() {
+            let wanted = covariance[(3 * block + j, 3 * block + j)].sqrt();
+            assert!((error / wanted - 1.0).abs() < 0.01, "{error} for {wanted}");
+        }
+    }
+}
+
+/// What noise of a matrix of products does to a vector has the covariance that is said.
+#[test]
+fn noise_of_products_has_the_covariance_that_is_said() {
+    let (d, outputs) = (3, 2);
+    let vector = DVector::from_row_slice(&[1.0, -0.5, 0.25, 2.0, 0.0, -1.0]);
+    let wanted = times_noise(&(&vector * vector.transpose()), outputs);
+    let mut found = DMatrix::zeros(6, 6);
+    // The covariance is the sum over the numbers that have noise.
+    let numbers = d * (d + 1) / 2 * (outputs * (outputs + 1) / 2);
+    for one in 0..numbers {
+        let mut packed = vec![0.0; numbers];
+        packed[one] = 1.0;
+        let moved = unpacked(packed, d, outputs) * &vector;
+        found += &moved * moved.transpose();
+    }
+    assert!((found - wanted).norm() < 1e-12);
 }
 
 const RUNS: usize = 400;
@@ -178,7 +241,7 @@ fn a_small_budget_determines_nothing() {
         let found = prepared.fit(&data, &mut seeded("small")).unwrap();
         let plain = fit(&with_intercept(likelihood), &data, budget(0.1), "small");
         assert_eq!(found.coefficients, plain.coefficients);
-        let inference = found.inference.unwrap();
+        let inference = found.inference.unwrap().swap_remove(0);
         assert_eq!(inference.intervals, None);
         assert_eq!(inference.estimates, found.coefficients[0]);
         assert_eq!(inference.determined, [false; 4]);
