@@ -190,7 +190,8 @@ impl Regression {
         if shape.exposures && !matches!(self.likelihood, Likelihood::Poisson { .. }) {
             return Err(Error::Conflict("exposures go with counts: fit a Poisson regression".into()));
         }
-        if shape.grouped && self.level.is_some() && matches!(self.likelihood, Likelihood::Multinomial { .. }) {
+        if shape.grouped && self.level.is_some() && matches!(self.likelihood, Likelihood::Multinomial { .. })
+        {
             return Err(Error::Conflict(
                 "intervals of several classes cannot be had for units of several rows: fit without intervals, or one class \
                  against another"

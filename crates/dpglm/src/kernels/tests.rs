@@ -535,7 +535,8 @@ fn the_gram_matrix_is_symmetric_and_within_its_bound() {
                     // The second of three weightings is as it would be alone.
                     let three = |i: usize, w: &mut [f64]| w.copy_from_slice(&[1.0, weights[i], -weights[i]]);
                     let grams = weighted_grams_at(level, &design, 3, &three);
-                    let [ones, gram, minus] = [0, 1, 2].map(|k| &grams[k * columns * columns..][..columns * columns]);
+                    let [ones, gram, minus] =
+                        [0, 1, 2].map(|k| &grams[k * columns * columns..][..columns * columns]);
                     assert!(gram.iter().zip(minus).all(|(g, m)| *g == -*m));
                     let alone = weighted_grams_at(level, &design, 1, &|_, w: &mut [f64]| w[0] = 1.0);
                     assert!(rows > 3_000 || bits(ones) == bits(&alone));

@@ -35,19 +35,32 @@ pub(crate) fn read(
     weights: impl Fn(usize, &mut [f64]) + Sync,
     count: f64,
 ) -> Vec<f64> {
-    let d = design.columns();
-    let grams = weighted_grams(design, outputs * (outputs + 1) / 2, weights);
-    let mut packed = Vec::new();
-    for (outer, gram) in pairs(outputs).zip(grams.chunks_exact(d * d)) {
-        let mut gram = gram.to_vec();
-        map.apply(&mut gram);
-        let mut gram = DMatrix::from_vec(d, d, gram).transpose();
-        map.apply(gram.as_mut_slice());
-        packed.extend(
-            pairs(d).map(|inner| gram[inner] / count * (times(outer) * times(inner)).sqrt()),
-        );
-    }
+    let [packed] = read_several(design, map, outputs, weights, count);
     packed
+}
+
+/// Several such means in one read; `weights` sets one triangle after the other.
+pub(crate) fn read_several<const MEANS: usize>(
+    design: &Design,
+    map: &RowMap,
+    outputs: usize,
+    weights: impl Fn(usize, &mut [f64]) + Sync,
+    count: f64,
+) -> [Vec<f64>; MEANS] {
+    let (d, triangle) = (design.columns(), outputs * (outputs + 1) / 2);
+    let grams = weighted_grams(design, MEANS * triangle, weights);
+    let mut means = grams.chunks_exact(triangle * d * d);
+    std::array::from_fn(|_| {
+        let mut packed = Vec::new();
+        for (outer, gram) in pairs(outputs).zip(means.next().unwrap_or_default().chunks_exact(d * d)) {
+            let mut gram = gram.to_vec();
+            map.apply(&mut gram);
+            let mut gram = DMatrix::from_vec(d, d, gram).transpose();
+            map.apply(gram.as_mut_slice());
+            packed.extend(pairs(d).map(|inner| gram[inner] / count * (times(outer) * times(inner)).sqrt()));
+        }
+        packed
+    })
 }
 
 /// What a replaced unit moves the packed mean by.

@@ -4,9 +4,8 @@
 //! a few passes with a score that reaches farther, so that few rows are clipped and its root tends to the likelihood's.
 //!
 //! # Algorithm
-//! 1. Products of the whitened rows once more, then products weighted by the slope at the predicted coefficients: each whitens
-//!    the rows further. A stage resolves what is clear of its noise *relative to the stage before*, so that two cheap stages see
-//!    weaker directions than one dear one.
+//! 1. Products weighted by the slope at the predicted coefficients whiten the rows further, once or twice. A stage resolves what
+//!    is clear of its noise *relative to the stage before*, so that two cheap stages see weaker directions than one dear one.
 //! 2. The far bound on scores: two tail levels, extrapolated along the tail between them to as few rows as make the bias of the size
 //!    of the noise; farther where the privacy noise stays below the sampling noise.
 //! 3. A few passes, with shares that grow, for the mean point B and the mean score G, steps taken with the slope of stage 1; then
@@ -32,24 +31,24 @@ mod tests;
 
 use super::Likelihood;
 use super::plan::{InferencePlan, SEEN};
-use super::prior::{GUESS, Prior};
+use super::prior::GUESS;
 use super::scores::{Found, Passes, RecomposeBy, eigen_of};
 use crate::central::purse::Purse;
 use crate::error::Result;
-use crate::passes::scores::{RowModel, ScoreBounds, ScorePass};
+use crate::passes::scores::{RowModel, ScoreBounds};
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
-use releases::{Bound, Shrunk, Stage, Steps, shrunk};
+use releases::{Shrunk, Stage, Steps, shrunk};
 
 pub(super) const LEVELS: &str = "tail levels for inference";
-pub(super) const PRODUCTS: &str = "products of whitened columns";
 pub(super) const CURVATURE: &str = "products weighted by slopes";
 pub(super) const SLOPE: &str = "slope of the far score";
 pub(super) const SCORES: [&str; 3] = ["far scores, pass 1", "far scores, pass 2", "far scores, pass 3"];
 pub(super) const SECOND: &str = "second moment of the far score";
-pub(super) const LEVEL_COUNT: u64 = 5;
 
 /// An eigenvalue of the slope below this many deviations of the largest eigenvalue of its noise is not clear of it.
-const CLEAR: f64 = 0.5;
+const CLEAR: f64 = 0.05;
+/// What few passes may be off by in standard coefficients, where the mean is curved in the predictor.
+const CURVED: f64 = 0.06;
 /// For what weights and caps do to the target.
 const ALLOWANCE: f64 = 1.15;
 /// The prior's width, in units per standard coefficient, where the slope is clear.
@@ -57,7 +56,7 @@ const WIDE: f64 = 3.0;
 /// The share of a variance that may be the prior's.
 const FREE: f64 = 1.0 / 3.0;
 /// The longest last move of a standard coefficient for which a linear step is trusted.
-const LINEAR: f64 = 0.5;
+const LINEAR: f64 = 0.8;
 /// The same for the predictor of rows far out in its column. Where a level has one response only the root is at infinity, and every
 /// step from anywhere moves the predictor of its rows by 1 or more.
 const LINEAR_REACH: f64 = 0.85;
@@ -91,45 +90,36 @@ impl Passes<'_> {
         let (n, count, d) = (plan.shape.units as f64, rows.count, rows.map.columns());
         let outputs = response.directions();
         let size = d * outputs;
-        let root = (d as f64).sqrt();
         let seen = SEEN / plan.mu_of(shares.level);
         let steps = Steps { passes: self, plan, shares, n, count, d, outputs, seen };
-        let data = rows.units.data();
-        let tuning = model.likelihood.tuning();
 
         // Step 1
-        let sizes = rows.units.largest(|row| rows.norms[row]);
-        let reach = steps.level(&sizes, steps.many(), root, [-2, 4], purse)?;
-        let weight = |row: usize, out: &mut [f64]| {
-            let factor = (reach * (1.0 - 1e-9) / rows.norms[row]).min(1.0 - 1e-9);
-            out[0] = rows.units.share(row) * factor * factor;
-        };
-        let (matrix, noise) = steps.matrix(PRODUCTS, shares.products, rows, 1, weight, reach * reach, purse)?;
-        let stage = Stage::new(matrix, noise, rows.map, rows);
-        let wider = stage.rows(rows);
-        (0..2).for_each(|_| read());
-
         let start = self.stored(&found.coefficients);
-        let scored = wider.score(*response, &start);
+        let mut scored = rows.score(*response, &start);
         read();
         let all_slopes: f64 = response.slopes.iter().sum();
-        let trace = |row: usize, out: &mut [f64]| {
-            out[0] = scored.slope(row);
-            out[0]
+        let mut last = Stage {
+            map: rows.map.clone(),
+            norms: rows.norms.to_vec(),
+            spread: self.whitened.symmetric(&self.whitened.spread),
         };
-        let typical = all_slopes * stage.spread.trace().max(1.0);
-        let (matrix, noise) = steps.slopes(CURVATURE, shares.curvature, &wider, 1, trace, typical, purse)?;
-        let mean_slope = positive(matrix.trace() / stage.spread.trace(), 0.1 * all_slopes);
-        let Shrunk { matrix, noise, .. } = shrunk(matrix, &stage.spread * mean_slope, noise, 1);
-        let last = Stage::new(matrix / mean_slope, noise / mean_slope, &stage.map, rows);
+        let mut mean_slope = all_slopes;
+        for &share in &shares.stages {
+            let before = last.rows(rows);
+            let typical = all_slopes * last.spread.trace().max(1.0);
+            let (matrix, noise) = steps.slopes(&before, share, |row| scored.slope(row), typical, purse)?;
+            mean_slope = positive(matrix.trace() / last.spread.trace(), 0.1 * all_slopes);
+            let Shrunk { matrix, noise, .. } = shrunk(matrix, &last.spread * mean_slope, noise, 1);
+            let next = Stage::new(matrix / mean_slope, noise / mean_slope, &last.map, rows);
+            scored = scored.with_norms(&last.norms, &next.norms);
+            last = next;
+            (0..2).for_each(|_| read());
+        }
         let far = last.rows(rows);
-        let mut scored = scored.with_norms(&stage.norms, &last.norms);
-        (0..2).for_each(|_| read());
 
         // Step 2
         let dimension = last.spread.trace().max(1.0);
-        let bound = steps.far_bound(&far, &scored, dimension, mean_slope, purse)?;
-        let Bound { far: bound, seen: seen_bound } = bound;
+        let reach = steps.far_bound(&far, &scored, dimension, mean_slope, purse)?;
 
         // Step 3. Vectors and matrices have a block for each direction.
         let by_direction = DMatrix::from_diagonal(&DVector::from_column_slice(&response.slopes)) / all_slopes;
@@ -137,16 +127,15 @@ impl Passes<'_> {
         let least = if plan.private { 0.3 } else { NOTHING };
         let inverse = eigen_of(last.spread.clone()).recompose_by(|e| 1.0 / e.max(least));
         let safe = by_direction.map(|s| if s > 0.0 { 1.0 / s } else { 0.0 }).kronecker(&inverse) / mean_slope;
-        let (whitening, inverse) = far.map.whitening();
-        let every = DMatrix::<f64>::identity(outputs, outputs);
-        let (whitening, inverse) = (every.kronecker(&whitening), every.kronecker(&inverse));
+        let whitening = DMatrix::<f64>::identity(outputs, outputs).kronecker(&far.map.whitening().0);
         let turned = |b: DMatrix<f64>| DVector::from_column_slice((b * &response.directions).as_slice());
         let at = |point: &DVector<f64>| -> Vec<f64> {
-            let moved = DMatrix::from_column_slice(d, outputs, point.as_slice()) * response.directions.transpose();
+            let moved =
+                DMatrix::from_column_slice(d, outputs, point.as_slice()) * response.directions.transpose();
             start.iter().zip(far.map.stored(moved.as_slice())).map(|(b, moved)| b + moved).collect()
         };
-        let sensitivity = far.sensitivity(bound);
-        let bounds = ScoreBounds { score: bound, trace: bound, slopes: bound };
+        let sensitivity = far.sensitivity(reach.far);
+        let bounds = ScoreBounds { score: reach.far, trace: reach.far, slopes: reach.far };
         let mut point = DVector::zeros(size);
         let (mut mean_point, mut mean_score, mut precision) = (point.clone(), point.clone(), 0.0);
         for (pass, (&what, &share)) in SCORES.iter().zip(&shares.scores).enumerate() {
@@ -181,25 +170,13 @@ impl Passes<'_> {
             scored = far.score(*response, &at(&mean_point));
             read();
         }
-        let factors = far.factors(&scored, bound);
-        let slope = |row: usize, out: &mut [f64]| {
-            let factor = factors[data.unit_of(row)];
-            let kept =
-                if response.own_size() { f64::from(u8::from(ScorePass::leaves(factor))) } else { factor };
-            let trace = response.curvature(row, &scored, out);
-            out.iter_mut().for_each(|w| *w *= kept);
-            kept * trace
-        };
-        let typical = mean_slope * dimension;
-        let (matrix, slope_noise) = steps.slopes(SLOPE, shares.slope, &far, outputs, slope, typical, purse)?;
-        read();
+        let [(matrix, slope_noise), (second, noise)] =
+            steps.slope_and_second(&far, &scored, reach, mean_slope * dimension, purse)?;
+        (0..if plan.shape.grouped { 2 } else { 1 }).for_each(|_| read());
         let typical = positive(matrix.trace() / last.spread.trace(), 0.1 * mean_slope);
         let Shrunk { matrix: slope, noise: slope_noise, unknown } =
             shrunk(matrix, &guess * typical, slope_noise, outputs);
         let eigen = eigen_of(slope.clone());
-        let (second, noise) =
-            steps.second_moment(&far, &scored, bound.min(1.5 * seen_bound), bound, purse)?;
-        read();
         let ratio = positive(second.trace(), 0.2 * slope.trace()) / positive(slope.trace(), 1e-12);
         let second = shrunk(second, &slope * ratio, noise, outputs).matrix;
         let second = eigen_of(second).recompose_by(|e| e.max(0.0));
@@ -231,16 +208,20 @@ impl Passes<'_> {
         let prior = &precision / (WIDE * WIDE) + &hidden * &precision * &hidden;
         let (moved, covariance) = posterior(&mean_score, &clear, &total, &prior);
 
-        // The shrunk coefficients, with what was learned here.
-        let middle = self.rows.map.whitening().0.tr_mul(&found.coefficients);
-        let middle = inverse.tr_mul(&DVector::from_column_slice(middle.as_slice())) + &mean_point;
-        let weighted = &clear * inverted(&total);
-        let outer = &inverse * &weighted * &clear * inverse.transpose();
-        let linear = &inverse * (&weighted * (&mean_score + &clear * middle));
-        let intercept = model.intercept.then_some(response.base_variance + tuning.prior);
-        let standard = Prior::new(d, outputs, intercept).mean(&outer, &linear);
-        let predicted = DMatrix::from_column_slice(d, outputs, inverse.tr_mul(&standard).as_slice());
-        let prediction = far.map.stored((predicted * response.directions.transpose()).as_slice());
+        // Prediction starts from what the passes know, and learns from the far scores what these know better.
+        let prediction = if plan.private {
+            let mut before = DMatrix::zeros(size, size);
+            for (direction, known) in found.precisions.iter().enumerate() {
+                before.view_mut((direction * d, direction * d), (d, d)).copy_from(known);
+            }
+            let moved = if matches!(model.likelihood, Likelihood::Gaussian { .. }) { 0.0 } else { CURVED };
+            let before = inverted(&(inverted(&before) + &identity * (moved * moved)));
+            let before = &whitening * before * whitening.transpose();
+            let score = &mean_score + &clear * &mean_point;
+            at(&posterior(&score, &clear, &total, &before).0)
+        } else {
+            start.clone()
+        };
 
         // Step 5. Of classes, relative to the first.
         let contrasts = response.contrasts();
@@ -249,17 +230,24 @@ impl Passes<'_> {
         let estimate = at(&(&mean_point + &moved));
         let of_prior = &back * &covariance * &prior * &covariance * back.transpose();
         let covariance = &back * covariance * back.transpose();
-        let reach = far.map.reach();
+        let spans = far.map.reach();
         let moves = &back * &moved;
         let trusted = |j: usize| {
             let length = lengths[j].abs();
             // Without noise a coefficient that still moves was not found.
             let settled = plan.private || moves[j].abs() < SETTLED * covariance[(j, j)].max(0.0).sqrt();
-            let linear = length < LINEAR && length * reach[j % d] < LINEAR_REACH;
+            let linear = length < LINEAR && length * spans[j % d] < LINEAR_REACH;
             settled && (linear || matches!(model.likelihood, Likelihood::Gaussian { .. }))
         };
-        let determined =
+        let mut determined: Vec<bool> =
             (0..size).map(|j| of_prior[(j, j)] < FREE * covariance[(j, j)] && trusted(j)).collect();
+        // A mean that is curved in the predictor tells the intercept only together with the slopes.
+        if model.intercept && d > 1 && !matches!(model.likelihood, Likelihood::Gaussian { .. }) {
+            for block in determined.chunks_exact_mut(d) {
+                let known = block[1..].iter().filter(|&&is| is).count();
+                block[0] &= 2 * known >= d - 1;
+            }
+        }
         Ok(Inferred { estimate, covariance, determined, prediction })
     }
 }

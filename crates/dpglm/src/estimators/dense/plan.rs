@@ -35,6 +35,9 @@ pub(super) const SCORES: [&str; 10] = [
     "scores, pass 10",
 ];
 
+/// How often a fit may read the rows.
+const MOST_READS: i32 = 16;
+const MOST_READS_WITH_INTERVALS: i32 = 20;
 /// What is planned with, without privacy: enough that nothing but rounding keeps a fit from the exact one.
 const MU_WITHOUT_PRIVACY: f64 = 50.0;
 const LEAST_RATIO: f64 = 0.3;
@@ -70,8 +73,8 @@ pub(super) struct Plan {
 /// The shares of inference.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct InferencePlan {
-    pub products: f64,
-    pub curvature: f64,
+    /// Of each matrix that whitens the rows further.
+    pub stages: Vec<f64>,
     pub slope: f64,
     /// Of each pass over the far scores.
     pub scores: Vec<f64>,
@@ -92,17 +95,16 @@ impl InferencePlan {
         let coefficients = shape.columns * directions;
         let enough = ratio / directions as f64 >= 5.0 * (coefficients as f64).sqrt();
         let enough = enough && coefficients <= MOST_INFERRED;
-        let passes = match model.likelihood {
-            Likelihood::Gaussian { .. } if private => 1,
-            Likelihood::Gaussian { .. } => 2,
-            Likelihood::Logistic if private && !shape.grouped => 3,
-            Likelihood::Logistic | Likelihood::Poisson { .. } => 2,
-            Likelihood::Multinomial { .. } => 3,
+        // Predictors that are the means themselves need no second pass; with units of several rows a pass is dear.
+        let (passes, stages, slope) = match model.likelihood {
+            Likelihood::Gaussian { .. } if private => (1, 2, 0.08),
+            Likelihood::Gaussian { .. } => (2, 1, 0.08),
+            Likelihood::Logistic if !shape.grouped => (2, 2, 0.1),
+            _ => (2, 1, 0.12),
         };
         (model.level.is_some() && enough).then_some(Self {
-            products: 0.05,
-            curvature: 0.055,
-            slope: 0.18,
+            stages: vec![0.06 / stages as f64; stages],
+            slope,
             scores: growing(0.28, passes, 2.5),
             second: 0.035,
             level: 0.008,
@@ -110,8 +112,8 @@ impl InferencePlan {
     }
 
     fn total(&self) -> f64 {
-        let levels = self.level * inference::LEVEL_COUNT as f64;
-        self.products + self.curvature + self.slope + self.all_scores() + self.second + levels
+        let levels = self.level * self.levels() as f64;
+        self.stages.iter().sum::<f64>() + self.slope + self.all_scores() + self.second + levels
     }
 
     /// The share of all passes over the far scores.
@@ -119,13 +121,18 @@ impl InferencePlan {
         self.scores.iter().sum()
     }
 
+    /// One for each matrix weighted by slopes, and two for the far bound.
+    fn levels(&self) -> u64 {
+        self.stages.len() as u64 + 3
+    }
+
     fn lines(&self) -> Vec<Planned> {
-        let levels = self.level * inference::LEVEL_COUNT as f64;
-        let mut lines = vec![
-            Planned::selection(inference::LEVELS, levels, inference::LEVEL_COUNT),
-            Planned::gaussian(inference::PRODUCTS, self.products, 1),
-            Planned::gaussian(inference::CURVATURE, self.curvature, 1),
-        ];
+        let (levels, stages) = (self.levels(), self.stages.len());
+        let mut lines = vec![Planned::selection(inference::LEVELS, self.level * levels as f64, levels)];
+        if stages > 0 {
+            let share = self.stages.iter().sum::<f64>();
+            lines.push(Planned::gaussian(inference::CURVATURE, share, stages as u64));
+        }
         let scores = self.scores.iter().zip(inference::SCORES);
         lines.extend(scores.map(|(&share, what)| Planned::gaussian(what, share, 1)));
         lines.push(Planned::gaussian(inference::SLOPE, self.slope, 1));
@@ -136,9 +143,9 @@ impl InferencePlan {
     /// How often the rows are read: where weights wait for their units twice a pass, but for the first, which starts where the
     /// rows were scored before. The second moment is that at the mean point: with one pass where the rows were scored, too.
     fn reads(&self, grouped: bool) -> u64 {
-        let passes = self.scores.len() as u64;
+        let (passes, stages) = (self.scores.len() as u64, self.stages.len() as u64);
         let scores = if grouped { 2 * passes - 1 } else { passes };
-        7 + scores + u64::from(passes > 1)
+        1 + 2 * stages + scores + u64::from(passes > 1) + if grouped { 2 } else { 1 }
     }
 }
 
@@ -311,20 +318,24 @@ impl SlopePlan {
         let moments = (0.05_f64).min(0.15 * rest);
         let products = with_products.then_some((0.08_f64).min(0.25 * rest));
         let row_level = (real && with_products).then_some((0.01_f64).min(0.05 * rest));
-        // A pass over units with several rows reads them twice; inference reads them, too.
-        let (passes, growth) = match (shape.grouped, inference) {
-            (false, None) => (10, 1.6_f64),
-            (true, None) | (false, Some(_)) => (5, 2.56),
-            (true, Some(plan)) if plan.scores.len() == 1 => (4, 3.2),
-            (true, Some(_)) => (3, 4.1),
+        // As many passes as the reads allow: over units with several rows a pass reads them twice, and inference reads them, too.
+        let most = if inference.is_some() { MOST_READS_WITH_INTERVALS } else { MOST_READS };
+        // Inference has its own slope matrix, but without noise nothing is lost by nearness to the solution.
+        let worth = inference.is_none() || (!private && !shape.grouped && !real);
+        let with_slopes =
+            worth && one_curve && n * mu / columns >= SLOPE_RATIO && shape.columns <= MOST_SCALES;
+        let others =
+            4 + i32::from(with_slopes) + inference.map_or(0, |plan| plan.reads(shape.grouped) as i32);
+        let passes = if shape.grouped { (most + 1 - others) / 2 } else { most - others - i32::from(real) };
+        let passes = passes.clamp(2, SCORES.len() as i32);
+        let growth = match model.likelihood {
+            // No need to come near before the passes that count.
+            Likelihood::Gaussian { .. } => 1.6_f64,
+            _ => 69f64.powf(1.0 / f64::from(passes - 1)).min(3.2),
         };
         let levels = if real || shape.grouped { vec![0, passes as usize / 2] } else { vec![] };
         let level = (25.0 / (n * mu)).powi(2).clamp(0.02, 0.1).min(0.15 * rest);
-        // Inference has its own, but without noise nothing is lost by nearness to the solution.
-        let worth = inference.is_none() || (!private && !shape.grouped && !real);
-        let slope_matrix =
-            (worth && one_curve && n * mu / columns >= SLOPE_RATIO && shape.columns <= MOST_SCALES)
-                .then_some((if passes < 10 { 2 } else { 4 }, 0.08));
+        let slope_matrix = with_slopes.then_some((if passes < 10 { 2 } else { 4 }, 0.08));
         let spent = moments
             + products.unwrap_or(0.0)
             + row_level.unwrap_or(0.0)

@@ -26,35 +26,31 @@ pub(super) struct Prior {
     /// `1/v_j`.
     precisions: DVector<f64>,
     rate: f64,
-    /// Coefficients per linear predictor, where the first of each is an intercept of fixed precision.
-    intercepts: Option<usize>,
+    /// How many of the first coefficients, none or the intercept, have a fixed precision.
+    fixed: usize,
 }
 
 impl Prior {
-    /// For so many coefficients of each of so many linear predictors; the first of each is an intercept of this variance, if one
-    /// is given.
-    pub(super) fn new(columns: usize, predictors: usize, intercept: Option<f64>) -> Self {
-        let mut precisions = DVector::from_element(columns * predictors, 1.0 / (GUESS * GUESS));
+    /// For so many coefficients; the first of them is an intercept of this variance, if one is given.
+    pub(super) fn new(columns: usize, intercept: Option<f64>) -> Self {
+        let mut precisions = DVector::from_element(columns, 1.0 / (GUESS * GUESS));
         if let Some(variance) = intercept {
-            precisions.iter_mut().step_by(columns).for_each(|precision| *precision = 1.0 / variance);
+            precisions[0] = 1.0 / variance;
         }
-        Self { precisions, rate: GUESS * GUESS, intercepts: intercept.map(|_| columns) }
+        Self { precisions, rate: GUESS * GUESS, fixed: usize::from(intercept.is_some()) }
     }
 
     /// Given the second moments, the scales. Says whether they hardly changed.
     fn fit_scales(&mut self, second: impl Fn(usize) -> f64) -> bool {
-        let (mut change, mut free, mut total) = (0.0_f64, 0.0, 0.0);
-        for j in 0..self.precisions.len() {
-            if self.intercepts.is_some_and(|columns| j % columns == 0) {
-                continue;
-            }
+        let mut change = 0.0_f64;
+        for j in self.fixed..self.precisions.len() {
             let precision = 1.5 / (self.rate + 0.5 * second(j));
             change = change.max((precision / self.precisions[j]).ln().abs());
             self.precisions[j] = precision;
-            free += 1.0;
-            total += precision;
         }
-        self.rate = (1.0 + free) / (1.0 / (GUESS * GUESS) + total);
+        let free = self.precisions.len() - self.fixed;
+        let total: f64 = self.precisions.iter().skip(self.fixed).sum();
+        self.rate = (1.0 + free as f64) / (1.0 / (GUESS * GUESS) + total);
         change < CLOSE
     }
 
@@ -70,6 +66,14 @@ impl Prior {
             }
         }
         mean
+    }
+
+    /// What a precision and the prior, its scales as found, know together.
+    pub(super) fn total(&self, mut precision: DMatrix<f64>) -> DMatrix<f64> {
+        for (j, own) in self.precisions.iter().enumerate() {
+            precision[(j, j)] += own;
+        }
+        precision
     }
 
     /// The same for a diagonal precision.
@@ -138,14 +142,14 @@ mod tests {
         let precision = DVector::from_vec(vec![1e4, clear, clear, hidden, hidden]);
         let wanted = [2.0, 1.0, -0.5, 0.3, -0.4];
         let linear = precision.component_mul(&DVector::from_row_slice(&wanted));
-        let mean = Prior::new(5, 1, Some(0.1)).mean_of_diagonal(&precision, &linear);
+        let mean = Prior::new(5, Some(0.1)).mean_of_diagonal(&precision, &linear);
         for j in 0..3 {
             assert!((mean[j] / wanted[j] - 1.0).abs() < 0.01, "{mean}");
         }
         for j in 3..5 {
             assert!((mean[j] / wanted[j]).abs() < 0.6, "{mean}");
         }
-        let full = Prior::new(5, 1, Some(0.1)).mean(&DMatrix::from_diagonal(&precision), &linear);
+        let full = Prior::new(5, Some(0.1)).mean(&DMatrix::from_diagonal(&precision), &linear);
         assert!((full - mean).norm() < 1e-9);
     }
 
@@ -153,7 +157,7 @@ mod tests {
     fn one_scale_shrinks_by_what_is_known() {
         let precision = DVector::from_vec(vec![1e6, 1e6, 1e6, 1e-3]);
         let linear = DVector::from_vec(vec![1e6, -1e6, 1e6, 1e-3]);
-        let mean = Prior::new(4, 1, None).mean_of_one_scale(&precision, &linear);
+        let mean = Prior::new(4, None).mean_of_one_scale(&precision, &linear);
         assert!((mean[0] - 1.0).abs() < 1e-3 && mean[3].abs() < 0.01, "{mean}");
     }
 }

@@ -61,7 +61,7 @@ impl Likelihood {
     pub(super) fn tuning(&self) -> Tuning {
         match self {
             Likelihood::Gaussian { .. } => {
-                Tuning { bound: 0.0, prior: 0.09, beyond: 30.0, most: 0.3, tail: 0.5 }
+                Tuning { bound: 0.0, prior: 0.09, beyond: 20.0, most: 0.3, tail: 0.5 }
             }
             Likelihood::Poisson { .. } => {
                 Tuning { bound: 0.0, prior: 0.5, beyond: 10.0, most: 0.03, tail: 1.0 }

@@ -18,7 +18,7 @@ use crate::passes::products;
 use crate::passes::scores::{RowModel, ScoreBounds, ScorePass, Scored};
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
-/// The longest step in whitened coordinates, and for classes times the root of their directions.
+/// The longest step in whitened coordinates.
 const STEP: f64 = 0.8;
 
 /// From this ratio on the slope matrix reaches farther than the mean slope. Slopes of long rows that are cut make the matrix too
@@ -28,6 +28,8 @@ const SLOPE_RATIO: f64 = 400.0;
 /// What the passes found: coefficients in whitened coordinates, a column for each direction.
 pub(super) struct Found {
     pub coefficients: DMatrix<f64>,
+    /// How precisely the passes and the prior know standard coefficients, of each direction; empty without noise.
+    pub precisions: Vec<DMatrix<f64>>,
 }
 
 /// What stays the same from pass to pass.
@@ -63,13 +65,15 @@ impl Passes<'_> {
         let tuning = model.likelihood.tuning();
         let root = whitened.dimension.sqrt();
         let all_slopes: f64 = response.slopes.iter().sum();
+        let largest = response.slopes.iter().fold(0.0_f64, |m, s| m.max(*s));
         let mut bound = tuning.bound * growth(plan.ratio) * root;
         let by_level = !slopes.levels.is_empty();
         let mut b = DMatrix::zeros(d, directions);
         let mut average = Average { gradient: b.clone(), coefficients: b.clone(), precision: 0.0 };
         let mut matrix: Option<SymmetricEigen<f64, nalgebra::Dyn>> = None;
         let intercept = model.intercept.then_some(response.base_variance + tuning.prior);
-        let mut priors = vec![Prior::new(d, 1, intercept); directions];
+        let mut priors = vec![Prior::new(d, intercept); directions];
+        let mut precisions = Vec::new();
         for (pass, &share) in slopes.scores.iter().enumerate() {
             let stored = self.stored(&b);
             let level_due = slopes.levels.contains(&pass);
@@ -115,28 +119,30 @@ impl Passes<'_> {
 
             average.add(gradient, &b, noise, plan.private);
             let mut next = DMatrix::zeros(d, directions);
+            precisions.clear();
             for (c, prior) in priors.iter_mut().enumerate() {
                 let slope = match &matrix {
                     Some(matrix) => Slope::Matrix(matrix.clone()),
-                    None => Slope::Multiple(mean_slope * response.slopes[c]),
+                    // The slope of a rare class grows where its rows are found: steps by that at the start would overshoot.
+                    None => Slope::Multiple(mean_slope * (response.slopes[c] * largest).sqrt()),
                 };
-                next.set_column(c, &self.solve(&slope, &average, c, prior));
+                let (solved, precision) = self.solve(&slope, &average, c, prior);
+                next.set_column(c, &solved);
+                precisions.extend(precision);
             }
             // A limited step.
-            let largest = response.slopes.iter().fold(0.0_f64, |m, s| m.max(*s));
             let mut step = &next - &b;
             let length = (0..directions)
                 .map(|c| step.column(c).norm_squared() * response.slopes[c] / largest)
                 .sum::<f64>()
                 .sqrt();
-            let longest = STEP * (directions as f64).sqrt();
-            if length > longest {
-                step *= longest / length;
+            if length > STEP {
+                step *= STEP / length;
             }
             b += step;
             self.keep_in_ball(&mut b);
         }
-        Ok(Found { coefficients: b })
+        Ok(Found { coefficients: b, precisions })
     }
 
     /// The coefficients of stored columns, one vector for each linear predictor.
@@ -190,7 +196,8 @@ impl Passes<'_> {
         let Self { plan, whitened, rows, .. } = self;
         let d = rows.map.columns();
         let sensitivity = products::sensitivity(rows.map, 1, bound, plan.shape.units, rows.count);
-        let mut packed = products::read(rows.design, rows.map, 1, |row, out| out[0] = weights[row], rows.count);
+        let mut packed =
+            products::read(rows.design, rows.map, 1, |row, out| out[0] = weights[row], rows.count);
         let noise = noise_of(plan, purse, SLOPES, share) * sensitivity;
         purse.vector(SLOPES, &mut packed, sensitivity)?;
         let target = whitened.symmetric(&(&whitened.spread * guess));
@@ -203,8 +210,15 @@ impl Passes<'_> {
         Ok(eigen)
     }
 
-    /// The coefficients of one direction, in whitened coordinates, given all passes so far.
-    fn solve(&self, slope: &Slope, average: &Average, c: usize, prior: &mut Prior) -> DVector<f64> {
+    /// The coefficients of one direction, in whitened coordinates, given all passes so far; and how precisely standard ones are known,
+    /// where each has a prior scale of its own.
+    fn solve(
+        &self,
+        slope: &Slope,
+        average: &Average,
+        c: usize,
+        prior: &mut Prior,
+    ) -> (DVector<f64>, Option<DMatrix<f64>>) {
         let Self { plan, whitened, rows, .. } = self;
         let roots = whitened.lifted.map(f64::sqrt);
         let (gradient, at) = (average.gradient.column(c), average.coefficients.column(c));
@@ -215,33 +229,41 @@ impl Passes<'_> {
                 let h = &whitened.spread * *multiple;
                 let z = gradient + whitened.multiply(&h, &at.into_owned());
                 if !plan.private {
-                    return self.penalised(&h, z);
+                    return (self.penalised(&h, z), None);
                 }
                 let inner = h.map(precision).component_mul(&h);
                 let outer = inner.component_mul(&h).component_mul(&whitened.lifted);
                 let linear = inner.component_mul(&roots);
-                let b = match &whitened.basis {
-                    None => prior.mean_of_diagonal(&outer, &linear.component_mul(&z)),
+                let (b, known) = match &whitened.basis {
+                    None => (prior.mean_of_diagonal(&outer, &linear.component_mul(&z)), None),
                     Some(basis) if z.len() > MOST_SCALES => {
-                        basis * prior.mean_of_one_scale(&outer, &linear.component_mul(&basis.tr_mul(&z)))
+                        let turned = linear.component_mul(&basis.tr_mul(&z));
+                        (basis * prior.mean_of_one_scale(&outer, &turned), None)
                     }
-                    Some(_) => prior.mean(&whitened.symmetric(&outer), &whitened.multiply(&linear, &z)),
+                    Some(_) => {
+                        let outer = whitened.symmetric(&outer);
+                        let b = prior.mean(&outer, &whitened.multiply(&linear, &z));
+                        (b, Some(prior.total(outer)))
+                    }
                 };
                 let b = whitened.multiply(&roots, &b);
-                if self.model.ridge > 0.0 { self.penalised(&h, whitened.multiply(&h, &b)) } else { b }
+                let b =
+                    if self.model.ridge > 0.0 { self.penalised(&h, whitened.multiply(&h, &b)) } else { b };
+                (b, known)
             }
             Slope::Matrix(eigen) => {
                 let h = eigen.recompose_by(|e| e);
                 let z = gradient + &h * at;
                 if !plan.private {
-                    return self.penalised_by(&h, z);
+                    return (self.penalised_by(&h, z), None);
                 }
                 let to_standard = whitened.symmetric(&roots);
                 let inner = eigen.recompose_by(|e| e * e * precision(e));
                 let outer = &to_standard * inner * &to_standard;
                 let linear = &to_standard * (eigen.recompose_by(|e| e * precision(e)) * z);
                 let b = to_standard * prior.mean(&outer, &linear);
-                if self.model.ridge > 0.0 { self.penalised_by(&h, &h * b) } else { b }
+                let b = if self.model.ridge > 0.0 { self.penalised_by(&h, &h * b) } else { b };
+                (b, Some(prior.total(outer)))
             }
         }
     }

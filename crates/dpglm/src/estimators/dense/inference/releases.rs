@@ -4,7 +4,7 @@ use super::super::noise_of;
 use super::super::plan::{InferencePlan, Plan};
 use super::super::scores::{Passes, RecomposeBy, eigen_of};
 use super::super::whitening::growth;
-use super::{LEVELS, SECOND};
+use super::{CURVATURE, LEVELS, SECOND, SLOPE};
 use crate::central::purse::Purse;
 use crate::error::Result;
 use crate::mechanisms::Candidates;
@@ -117,46 +117,64 @@ impl Steps<'_, '_> {
         (30.0 * root / self.plan.mu).max(share * self.count).max(self.seen).min(0.3 * self.count)
     }
 
-    /// A matrix of products, weighted by slopes per row, each unit's part bounded by a level that few exceed. `slope` sets the
-    /// upper triangle of a row's slope and gives its trace.
+    /// A matrix of products, weighted by a slope per row, each unit's part bounded by a level that few exceed.
     pub(super) fn slopes(
         &self,
-        what: &'static str,
-        share: f64,
         rows: &ScorePass<'_>,
-        outputs: usize,
-        slope: impl Fn(usize, &mut [f64]) -> f64 + Sync,
+        share: f64,
+        slope: impl Fn(usize) -> f64 + Sync,
         size: f64,
         purse: &mut Purse<'_>,
     ) -> Result<(DMatrix<f64>, f64)> {
-        let data = rows.units.data();
-        let scratch = vec![0.0; outputs * (outputs + 1) / 2];
-        let traces = rows.units.sums(|row| slope(row, &mut scratch.clone()) * rows.norms[row].powi(2));
-        let bound = self.level(&traces, self.many(), size, [-3, 6], purse)?;
-        let allowed = bound * (1.0 - 1.0 / 16_384.0);
-        let weights = |row: usize, out: &mut [f64]| {
-            let factor = data.weight(row) * (allowed / traces[data.unit_of(row)]).min(1.0);
-            slope(row, out);
-            out.iter_mut().for_each(|w| *w *= factor);
-        };
-        self.matrix(what, share, rows, outputs, weights, bound, purse)
+        let bounded = self.bounded(rows, &slope, size, purse)?;
+        let weights = |row: usize, out: &mut [f64]| out[0] = bounded.factor(rows, row) * slope(row);
+        let packed = products::read(rows.design, rows.map, 1, weights, rows.count);
+        self.noisy(CURVATURE, share, rows, 1, packed, bounded.bound, purse)
     }
 
-    pub(super) fn matrix(
+    /// The bound on the traces of units, sums of a slope per row times its squared norm.
+    fn bounded(
+        &self,
+        rows: &ScorePass<'_>,
+        slope: impl Fn(usize) -> f64,
+        size: f64,
+        purse: &mut Purse<'_>,
+    ) -> Result<Bounded> {
+        let traces = rows.units.sums(|row| slope(row) * rows.norms[row].powi(2));
+        let bound = self.level(&traces, self.many(), size, [-3, 6], purse)?;
+        Ok(Bounded { traces, bound })
+    }
+
+    /// A packed matrix with noise, each unit's part in it being of this trace at most, and the deviation of the noise.
+    fn noisy(
         &self,
         what: &'static str,
         share: f64,
         rows: &ScorePass<'_>,
         outputs: usize,
-        weights: impl Fn(usize, &mut [f64]) + Sync,
+        mut packed: Vec<f64>,
         trace: f64,
         purse: &mut Purse<'_>,
     ) -> Result<(DMatrix<f64>, f64)> {
         let sensitivity = products::sensitivity(rows.map, outputs, trace, self.plan.shape.units, rows.count);
-        let mut packed = products::read(rows.design, rows.map, outputs, weights, rows.count);
         let noise = self.noise(what, share, purse) * sensitivity;
         purse.vector(what, &mut packed, sensitivity)?;
         Ok((products::unpacked(packed, self.d, outputs), noise))
+    }
+}
+
+/// The traces of units and the bound that is kept.
+struct Bounded {
+    traces: Vec<f64>,
+    bound: f64,
+}
+
+impl Bounded {
+    /// What a row's slope is multiplied by, its weight included.
+    fn factor(&self, rows: &ScorePass<'_>, row: usize) -> f64 {
+        let data = rows.units.data();
+        let allowed = self.bound * (1.0 - 1.0 / 16_384.0);
+        data.weight(row) * (allowed / self.traces[data.unit_of(row)]).min(1.0)
     }
 }
 
@@ -199,40 +217,61 @@ impl Steps<'_, '_> {
         Ok(Bound { far, seen })
     }
 
-    /// The mean of `s s'` over units, s a unit's weighted score, shortened to `bound`.
-    pub(super) fn second_moment(
+    /// The slope of the far scores, and the mean of `s s'` over units, s a unit's score shortened to `reach.seen`: in one read, where each
+    /// row is a unit.
+    pub(super) fn slope_and_second(
         &self,
         rows: &ScorePass<'_>,
         scored: &Scored,
-        bound: f64,
-        far: f64,
+        reach: Bound,
+        size: f64,
         purse: &mut Purse<'_>,
-    ) -> Result<(DMatrix<f64>, f64)> {
-        let (data, outputs) = (rows.units.data(), self.outputs);
-        let response = self.passes.response;
-        let factors = rows.factors(scored, far);
+    ) -> Result<[(DMatrix<f64>, f64); 2]> {
+        let Self { shares, outputs, .. } = *self;
+        let (data, response) = (rows.units.data(), self.passes.response);
+        let triangle = outputs * (outputs + 1) / 2;
+        let factors = rows.factors(scored, reach.far);
+        let kept = |row: usize| {
+            let factor = factors[data.unit_of(row)];
+            if response.own_size() { f64::from(u8::from(ScorePass::leaves(factor))) } else { factor }
+        };
+        let trace = |row: usize| kept(row) * response.curvature(row, scored, &mut vec![0.0; triangle]);
+        let bounded = self.bounded(rows, trace, size, purse)?;
+        let slope = |row: usize, out: &mut [f64]| {
+            response.curvature(row, scored, out);
+            let factor = kept(row) * bounded.factor(rows, row);
+            out.iter_mut().for_each(|w| *w *= factor);
+        };
         let factor = |row: usize| data.weight(row) * factors[data.unit_of(row)];
-        if !self.passes.plan.shape.grouped {
+        let (bound, count) = (reach.far.min(1.5 * reach.seen), rows.count);
+        if !self.plan.shape.grouped {
             let weights = |row: usize, out: &mut [f64]| {
+                let (slopes, seconds) = out.split_at_mut(triangle);
+                slope(row, slopes);
                 let mut residuals = vec![0.0; outputs];
                 response.turned(row, scored, &mut residuals);
                 let size = factor(row) * residuals.iter().map(|r| r * r).sum::<f64>().sqrt();
                 let short = factor(row) * (bound * (1.0 - 1e-9) / (size * rows.norms[row])).min(1.0);
-                for (out, (a, b)) in out.iter_mut().zip(products::pairs(outputs)) {
+                for (out, (a, b)) in seconds.iter_mut().zip(products::pairs(outputs)) {
                     *out = (residuals[a] * short) * (residuals[b] * short);
                 }
             };
-            let share = self.shares.second;
-            return self.matrix(SECOND, share, rows, outputs, weights, bound * bound, purse);
+            let [slope, second] = products::read_several(rows.design, rows.map, outputs, weights, count);
+            return Ok([
+                self.noisy(SLOPE, shares.slope, rows, outputs, slope, bounded.bound, purse)?,
+                self.noisy(SECOND, shares.second, rows, outputs, second, bound * bound, purse)?,
+            ]);
         }
         // A unit's rows score together: the norms of their scores sum to at most the far bound.
+        let packed = products::read(rows.design, rows.map, outputs, slope, count);
+        let slope = self.noisy(SLOPE, shares.slope, rows, outputs, packed, bounded.bound, purse)?;
         let value = |row: usize| factor(row) * scored.residuals(row)[0];
         let sizes = rows.units.sums(|row| value(row).abs() * rows.norms[row]);
         let short = |row: usize| (bound * (1.0 - 1.0 / 16_384.0) / sizes[data.unit_of(row)]).min(1.0);
         let sums =
             data.score_sums(|row| value(row) * short(row), |_, x| x.clamp(-1.0, 1.0), f64::INFINITY)?;
         let trace = (bound * (1.0 + rows.map.growth() * 2f64.powi(-16))).powi(2);
-        let unit_rows = ScorePass { design: &sums, ..*rows };
-        self.matrix(SECOND, self.shares.second, &unit_rows, 1, |_, out| out[0] = 1.0, trace, purse)
+        let packed = products::read(&sums, rows.map, 1, |_, out| out[0] = 1.0, count);
+        Ok([slope, self.noisy(SECOND, shares.second, rows, 1, packed, trace, purse)?])
     }
 }

