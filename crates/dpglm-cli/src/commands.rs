@@ -5,6 +5,7 @@ pub mod audit;
 pub mod calibrate;
 #[cfg(feature = "collect")]
 pub mod collect;
+pub mod describe;
 pub mod fit;
 pub mod keygen;
 pub mod mean;

@@ -41,6 +41,8 @@ enum Command {
     Fit(Box<commands::fit::Arguments>),
     /// Private means of a table's columns
     Mean(Box<commands::mean::Arguments>),
+    /// A private description of a table: the first table of a paper
+    Describe(Box<commands::describe::Arguments>),
     /// Plan a study: from two of rows, epsilon and error to the third
     Plan(commands::plan::Arguments),
     /// Predict for the rows of a new table
@@ -92,6 +94,7 @@ fn run(cli: Cli) -> Result<String, Failure> {
     match cli.command {
         Command::Fit(arguments) => commands::fit::run(&arguments, cli.format),
         Command::Mean(arguments) => commands::mean::run(&arguments, cli.format),
+        Command::Describe(arguments) => commands::describe::run(&arguments, cli.format),
         Command::Plan(arguments) => commands::plan::run(&arguments, cli.format),
         Command::Predict(arguments) => commands::predict::run(&arguments, cli.format),
         Command::Show(arguments) => commands::show::run(&arguments, cli.format),

@@ -10,6 +10,7 @@
 //! | [`known`] | what is publicly known of a table: a schema, or one pair of bounds |
 //! | [`model`], [`tune`] | which model is fitted, by which method, and what is chosen privately |
 //! | [`means`] | which means are taken |
+//! | [`describe`] | the description of a table, its artefact and drawings |
 //! | [`budget`] | the privacy granted: no number has a default |
 //! | [`fit`] | from an encoded table to the artefact of a fit or of means |
 //! | [`document`] | the artefacts: self-describing JSON |
@@ -24,6 +25,7 @@
 pub mod audit;
 pub mod budget;
 mod data;
+pub mod describe;
 pub mod document;
 pub mod failure;
 pub mod fit;

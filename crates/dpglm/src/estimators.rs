@@ -1,4 +1,5 @@
 //! Estimators that look at rows only through `passes`.
 
 pub mod dense;
+pub mod describe;
 pub mod means;

@@ -16,6 +16,7 @@
 
 mod clamped;
 mod dense;
+mod describe;
 mod entries;
 mod evidence;
 mod labels;

@@ -229,6 +229,7 @@ audits! {
     gumbel_top => "gumbel-top",
     mean => "mean",
     column_means => "column-means",
+    describe => "describe",
     linear_likelihood => "linear-likelihood",
     logistic_likelihood => "logistic-likelihood",
     poisson_likelihood => "poisson-likelihood",

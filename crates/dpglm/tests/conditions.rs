@@ -9,6 +9,7 @@ use dpglm::central::{
 use dpglm::comparators::{FrankWolfe, JohnsonLindenstrauss, KarwaVadhan, TwoStage};
 use dpglm::data::{Dataset, Design};
 use dpglm::estimators::dense::{Likelihood, Regression};
+use dpglm::estimators::describe::Describe;
 use dpglm::estimators::means::{Block, MeanRows, Means};
 use dpglm::families::Family;
 use dpglm::local::{
@@ -43,6 +44,7 @@ fn central(rng: &mut RandomSource) -> Vec<(&'static str, Certificate, Vec<&'stat
     let ranges = vec![(-1.0, 1.0); COLUMNS];
     let (rows, two, three) = (design(), table(2), table(3));
     let column_means = Means::new(vec![Block::Number { low: -1.0, high: 1.0 }; COLUMNS]).unwrap();
+    let describe = Describe::new(vec![Block::Number { low: -1.0, high: 1.0 }; COLUMNS]).unwrap();
     let linear = || Glm::new(Family::Gaussian, (0.0, 1.0)).unwrap();
     let logistic = || Glm::new(Family::Logistic, (0.0, 1.0)).unwrap();
     let poisson = Glm::new(Family::Poisson, (0.0, 2.0)).unwrap();
@@ -67,6 +69,11 @@ fn central(rng: &mut RandomSource) -> Vec<(&'static str, Certificate, Vec<&'stat
         (
             "column-means",
             column_means.fit(&MeanRows::new(&rows).unwrap(), privacy, rng).unwrap().certificate,
+            vec![],
+        ),
+        (
+            "describe",
+            describe.fit(&MeanRows::new(&rows).unwrap(), privacy, rng).unwrap().certificate,
             vec![],
         ),
         (

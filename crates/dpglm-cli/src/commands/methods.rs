@@ -27,6 +27,7 @@ const NOBODY: &str = "nobody";
 
 const CALLS: &[Call] = &[
     Call { name: "column-means", protects: ROW_OR_UNIT, command: "dpglm mean FILE --schema SCHEMA" },
+    Call { name: "describe", protects: ROW, command: "dpglm describe FILE --schema SCHEMA" },
     Call { name: "mean", protects: ROW_OR_UNIT, command: "dpglm mean FILE --feature-bounds=LOW,HIGH" },
     Call { name: "sparse-mean", protects: ROW_OR_UNIT, command: "dpglm mean FILE --sparsity S" },
     Call {

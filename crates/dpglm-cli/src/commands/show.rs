@@ -8,13 +8,13 @@ use dpglm_io::assembly::signed;
 use dpglm_sign::PublicKey;
 use std::path::PathBuf;
 
-/// Show a model or means written by `--output`, and check their certificate.
+/// Show a model, means or a description written by `--output`, and check their certificate.
 ///
 /// The privacy loss is computed again from the listed releases. A certificate that claims less than they cost is refused. That is
 /// arithmetic only: an edited grade or estimate does not show, unless --key names who must have signed the file.
 #[derive(Args)]
 pub struct Arguments {
-    /// A file written by `dpglm fit --output` or `dpglm mean --output`
+    /// A file written by `--output` of `dpglm fit`, `dpglm mean` or `dpglm describe`
     #[arg(value_name = "ARTEFACT")]
     artefact: PathBuf,
     /// Refuse the file unless the signature beside it (ARTEFACT.sig) is by the holder of this public key and of exactly these bytes

@@ -1,5 +1,6 @@
 //! The files that commands leave behind: self-describing JSON with the name and version of its schema.
 
+use super::describe::document::{DESCRIBE, DescribeDocument};
 use super::failure::Failure;
 use super::means::MeanMethod;
 use super::model::{Coefficient, Family, INTERCEPT, Method, coefficient_of_class};
@@ -143,12 +144,14 @@ pub struct MeanDocument {
     pub certificate: Certificate,
 }
 
-/// An artefact of either kind.
+/// An artefact of any kind.
 pub enum Artefact {
     /// A fitted model.
     Fit(Box<FitDocument>),
     /// Means of columns.
     Mean(Box<MeanDocument>),
+    /// The description of a table.
+    Describe(Box<DescribeDocument>),
 }
 
 impl From<&Target> for TargetDocument {
@@ -294,8 +297,11 @@ pub fn parse(text: &str) -> Result<Artefact, String> {
             Artefact::Fit(Box::new(fit))
         }
         MEAN => Artefact::Mean(Box::new(document(text)?)),
+        DESCRIBE => Artefact::Describe(Box::new(document(text)?)),
         other => {
-            return Err(format!("an artefact of schema {other:?}; this version reads {FIT:?} and {MEAN:?}"));
+            return Err(format!(
+                "an artefact of schema {other:?}; this version reads {FIT:?}, {MEAN:?} and {DESCRIBE:?}"
+            ));
         }
     };
     artefact.certificate().verify().map_err(|e| e.to_string())?;
@@ -308,6 +314,7 @@ impl Artefact {
         match self {
             Artefact::Fit(fit) => &fit.certificate,
             Artefact::Mean(mean) => &mean.certificate,
+            Artefact::Describe(description) => &description.certificate,
         }
     }
 
@@ -353,6 +360,7 @@ impl Artefact {
                 let observed = shares("share observed", mean.observed.as_ref());
                 format!("Means of {} {rows}{chosen}\n\n{table}{groups}{observed}{given}", mean.n)
             }
+            Artefact::Describe(description) => description.table(),
         }
     }
 
@@ -361,6 +369,7 @@ impl Artefact {
         match self {
             Artefact::Fit(fit) => render::json(fit),
             Artefact::Mean(mean) => render::json(mean),
+            Artefact::Describe(description) => render::json(description),
         }
     }
 }

@@ -23,11 +23,11 @@
 
 #[cfg(test)]
 mod attacks;
-mod clips;
-mod estimates;
-mod plan;
+pub(super) mod clips;
+pub(super) mod estimates;
+pub(super) mod plan;
 mod rows;
-mod sums;
+pub(super) mod sums;
 #[cfg(test)]
 mod tests;
 
@@ -37,13 +37,15 @@ pub use rows::MeanRows;
 use crate::central::Privacy;
 use crate::central::interval::require_level;
 use crate::central::prepared::require_shape;
-use crate::central::purse::Calibration;
+use crate::central::purse::{Calibration, Purse};
 use crate::central::purse::replay::Probe;
 use crate::data::range::require_interval;
 use crate::error::{Error, Result};
 use crate::noise::RandomSource;
 use crate::privacy::Event;
+use clips::Clip;
 use plan::Plan;
+use sums::BlockSums;
 
 /// What a column, or the columns of a category, can hold. Public.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -113,7 +115,7 @@ impl MeanShape {
     }
 
     /// Whether the number of rows that count has to be released.
-    fn uncertain(&self) -> bool {
+    pub(super) fn uncertain(&self) -> bool {
         self.weighted || self.missing || self.groups.is_some()
     }
 }
@@ -176,15 +178,28 @@ impl Means {
         if shape.groups == Some(0) {
             return Err(Error::Conflict("means by group need at least one group".into()));
         }
-        let plan = Plan::new(self, shape, privacy);
+        let plan = Plan::new(self, shape, privacy, 1.0);
         let calibration = Calibration::new(plan.lines(), privacy)?;
         Ok(PreparedMeans { model: self.clone(), plan, calibration })
+    }
+
+    /// Steps 1 to 3, for an estimator that releases more beside.
+    pub(super) fn release(&self, plan: &Plan, rows: &MeanRows<'_>, purse: &mut Purse<'_>) -> Result<Moments> {
+        let clips = clips::release(self, plan, rows, purse)?;
+        let sums = sums::release(self, plan, rows, &clips, purse)?;
+        Ok(Moments { clips, sums })
     }
 
     /// Prepares and takes the means.
     pub fn fit(&self, rows: &MeanRows<'_>, privacy: Privacy, rng: &mut RandomSource) -> Result<MeansFit> {
         self.prepare(rows.shape(), privacy)?.fit(rows, rng)
     }
+}
+
+/// What steps 1 to 3 released: a clip per number, and the sums of each group.
+pub(super) struct Moments {
+    pub clips: Vec<Option<Clip>>,
+    pub sums: Vec<Vec<BlockSums>>,
 }
 
 /// Means ready to be taken of rows of one shape, as often as wanted; every time spends the whole budget again.
@@ -218,10 +233,7 @@ impl PreparedMeans {
             )));
         }
         let mut purse = calibration.open(rng);
-        // Steps 1 and 2
-        let clips = clips::release(model, plan, rows, &mut purse)?;
-        // Step 3
-        let sums = sums::release(model, plan, rows, &clips, &mut purse)?;
+        let Moments { clips, sums } = model.release(plan, rows, &mut purse)?;
         let certificate = purse
             .close(rows.adjacency())
             .enforcing("entries outside their declared range count as its nearest end")

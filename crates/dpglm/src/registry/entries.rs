@@ -1,6 +1,6 @@
 //! The list: one entry per public method.
 
-use super::{Entry, clamped, dense, labels, means, mechanisms, reports, sparse, tuning};
+use super::{Entry, clamped, dense, describe, labels, means, mechanisms, reports, sparse, tuning};
 
 /// Everything registered.
 pub fn entries() -> &'static [Entry] {
@@ -84,6 +84,14 @@ pub fn entries() -> &'static [Entry] {
             guarantee: "selections and a Gaussian, every data set",
             reference: "exponential mechanism on tail counts, joint Gaussian release",
             audit: means::column_means,
+        },
+        Entry {
+            name: "describe",
+            types: &["Describe", "PreparedDescribe"],
+            summary: "means, deviations, quartiles, shares, histograms, cross tables and correlations of any columns",
+            guarantee: "selections and Gaussians, every data set",
+            reference: "exponential mechanism on ranks and tail counts, joint Gaussian releases",
+            audit: describe::describe,
         },
         Entry {
             name: "linear-likelihood",

@@ -33,7 +33,7 @@ pub struct Taken {
 }
 
 /// The blocks of these columns: indicators of one category together.
-fn blocks(columns: &[EncodedColumn]) -> Vec<(Block, &str)> {
+pub(in crate::assembly) fn blocks(columns: &[EncodedColumn]) -> Vec<(Block, &str)> {
     let same = |a: &EncodedColumn, b: &EncodedColumn| a.category.is_some() && a.category == b.category;
     let block = |group: &[EncodedColumn]| {
         let (low, high) = (group[0].scaling.lower, group[0].scaling.upper);

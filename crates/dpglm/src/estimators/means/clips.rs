@@ -40,7 +40,7 @@ const ALLOWANCE: f64 = 0.3;
 
 /// A number's clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Clip {
+pub(in crate::estimators) struct Clip {
     pub low: f64,
     pub high: f64,
     pub centre: f64,
@@ -49,23 +49,23 @@ pub(super) struct Clip {
 }
 
 impl Clip {
-    pub(super) fn middle(&self) -> f64 {
+    pub(in crate::estimators) fn middle(&self) -> f64 {
         self.low / 2.0 + self.high / 2.0
     }
 
     /// Half its length, and above 0.
-    pub(super) fn half(&self) -> f64 {
+    pub(in crate::estimators) fn half(&self) -> f64 {
         (self.high / 2.0 - self.low / 2.0).max(1e-300)
     }
 
     /// An entry in units of half its length about its middle.
-    pub(super) fn scaled(&self, x: f64) -> f64 {
+    pub(in crate::estimators) fn scaled(&self, x: f64) -> f64 {
         ((x - self.middle()) / self.half()).clamp(-1.0, 1.0)
     }
 }
 
 /// One clip per block that is a number or a 0/1 column; `None` for a category.
-pub(super) fn release(
+pub(in crate::estimators) fn release(
     model: &Means,
     plan: &Plan,
     rows: &MeanRows<'_>,

@@ -47,6 +47,8 @@ pub struct ColumnMean {
     pub mean: f64,
     /// The standard error of privacy: noise, and what the clips may have taken away.
     pub privacy_error: f64,
+    /// The part of it for what the clips may have taken away.
+    pub allowance: f64,
     /// The standard error of sampling.
     pub sampling_error: f64,
     /// The standard deviation of the column among the rows that count.
@@ -76,7 +78,7 @@ fn within_ranges(columns: &[ColumnMean], level: f64) -> Vec<Interval> {
 }
 
 /// The means of all groups.
-pub(super) fn estimate(
+pub(in crate::estimators) fn estimate(
     model: &Means,
     plan: &Plan,
     clips: &[Option<Clip>],
@@ -108,7 +110,7 @@ pub(super) fn estimate(
 }
 
 /// What all blocks of a group say of the share that counts, together.
-fn average(blocks: &[BlockSums]) -> Option<Counted> {
+pub(in crate::estimators) fn average(blocks: &[BlockSums]) -> Option<Counted> {
     let counts: Vec<Counted> = blocks.iter().filter_map(|b| b.count).collect();
     let first = counts.first()?;
     if first.noise == 0.0 {
@@ -179,6 +181,7 @@ impl One<'_> {
                 ColumnMean {
                     mean: (middle + half * mean).clamp(range.0, range.1),
                     privacy_error: (half * noisy).hypot(allowance),
+                    allowance,
                     sampling_error: half * (variance / (n * counted)).sqrt(),
                     deviation: half * variance.sqrt(),
                     observed,

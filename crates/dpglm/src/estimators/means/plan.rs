@@ -8,10 +8,10 @@ use super::{Block, MeanShape, Means};
 use crate::central::Privacy;
 use crate::central::purse::Planned;
 
-pub(super) const CENTRES: &str = "column medians";
-pub(super) const WIDER: &str = "clips of the wider sides";
-pub(super) const NARROWER: &str = "clips of the narrower sides";
-pub(super) const SUMS: &str = "clipped sums";
+pub(in crate::estimators) const CENTRES: &str = "column medians";
+pub(in crate::estimators) const WIDER: &str = "clips of the wider sides";
+pub(in crate::estimators) const NARROWER: &str = "clips of the narrower sides";
+pub(in crate::estimators) const SUMS: &str = "clipped sums";
 
 /// Shares of the budget; the sums have the rest.
 const CENTRE: f64 = 0.02;
@@ -26,10 +26,12 @@ const MU_WITHOUT_PRIVACY: f64 = 50.0;
 
 /// The plan of a fit.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Plan {
+pub(in crate::estimators) struct Plan {
     pub shape: MeanShape,
-    /// The budget as the `mu` of one Gaussian release.
+    /// The part of the budget as the `mu` of one Gaussian release.
     pub mu: f64,
+    /// The part of the budget.
+    pub share: f64,
     /// Whether noise is added.
     pub private: bool,
     /// How many numbers there are whose clips are looked for: all, or none.
@@ -39,9 +41,10 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(model: &Means, shape: MeanShape, privacy: Privacy) -> Self {
+    /// `share` is the part of the budget that these releases have; the rest is for others beside them.
+    pub(in crate::estimators) fn new(model: &Means, shape: MeanShape, privacy: Privacy, share: f64) -> Self {
         let private = privacy != Privacy::None;
-        let mu = if private { privacy.mu() } else { MU_WITHOUT_PRIVACY };
+        let mu = share.sqrt() * if private { privacy.mu() } else { MU_WITHOUT_PRIVACY };
         let weight =
             |block: &Block| if matches!(block, Block::Category { indicators: 2.. }) { 2.0 } else { 1.0 };
         let dimension: f64 = model.blocks.iter().map(weight).sum();
@@ -61,25 +64,26 @@ impl Plan {
         let mut scales: Vec<f64> = model.blocks.iter().zip(&model.precision).map(scale).collect();
         let largest = scales.iter().fold(0.0_f64, |m, s| m.max(*s));
         scales.iter_mut().for_each(|s| *s /= largest);
-        Self { shape, mu, private, clipped, scales }
+        Self { shape, mu, share, private, clipped, scales }
     }
 
     /// The lines of the plan.
-    pub(super) fn lines(&self) -> Vec<Planned> {
+    pub(in crate::estimators) fn lines(&self) -> Vec<Planned> {
         let count = self.clipped as u64;
         if count == 0 {
-            return vec![Planned::gaussian(SUMS, 1.0, 1)];
+            return vec![Planned::gaussian(SUMS, self.share, 1)];
         }
-        vec![
+        let lines = [
             Planned::selection(CENTRES, CENTRE, count),
             Planned::selection(WIDER, CLIP * WIDER_PART, count),
             Planned::selection(NARROWER, CLIP * (1.0 - WIDER_PART), count),
             Planned::gaussian(SUMS, 1.0 - CENTRE - CLIP, 1),
-        ]
+        ];
+        lines.map(|line| line.at(0, self.share)).to_vec()
     }
 
     /// The noise of a planned selection in units of its sensitivity; what was planned with, where none is added.
-    pub(super) fn rank_noise(&self, what: &str, calibrated: f64) -> f64 {
+    pub(in crate::estimators) fn rank_noise(&self, what: &str, calibrated: f64) -> f64 {
         if self.private {
             return calibrated;
         }

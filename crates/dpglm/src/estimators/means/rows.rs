@@ -97,7 +97,7 @@ impl<'a> MeanRows<'a> {
         Ok(self)
     }
 
-    pub(super) fn design(&self) -> &'a Design {
+    pub(in crate::estimators) fn design(&self) -> &'a Design {
         self.design
     }
 
@@ -112,7 +112,7 @@ impl<'a> MeanRows<'a> {
         }
     }
 
-    pub(super) fn require_blocks(&self, blocks: &[Block]) -> Result<()> {
+    pub(in crate::estimators) fn require_blocks(&self, blocks: &[Block]) -> Result<()> {
         let columns: usize = blocks.iter().map(Block::columns).sum();
         if columns != self.design.columns() || self.missing.is_some() && self.blocks != blocks.len() {
             return Err(Error::Conflict(format!(
@@ -125,24 +125,24 @@ impl<'a> MeanRows<'a> {
         Ok(())
     }
 
-    pub(super) fn unit_name(&self) -> Option<&'a str> {
+    pub(in crate::estimators) fn unit_name(&self) -> Option<&'a str> {
         self.units.as_ref().map(|u| u.name)
     }
 
-    pub(super) fn adjacency(&self) -> Adjacency {
+    pub(in crate::estimators) fn adjacency(&self) -> Adjacency {
         self.unit_name().map_or(Adjacency::ReplaceRow, |unit| Adjacency::ReplaceUnit(unit.into()))
     }
 
-    pub(super) fn weight(&self, row: usize) -> f64 {
+    pub(in crate::estimators) fn weight(&self, row: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |w| w[row])
     }
 
-    pub(super) fn is_missing(&self, row: usize, block: usize) -> bool {
+    pub(in crate::estimators) fn is_missing(&self, row: usize, block: usize) -> bool {
         self.missing.is_some_and(|m| m[row * self.blocks + block])
     }
 
     /// The group of a row; `None` for a row in no group.
-    pub(super) fn group(&self, row: usize) -> Option<usize> {
+    pub(in crate::estimators) fn group(&self, row: usize) -> Option<usize> {
         match self.groups {
             None => Some(0),
             Some((of_row, count)) => Some(of_row[row] as usize).filter(|&g| g < count),
@@ -150,12 +150,12 @@ impl<'a> MeanRows<'a> {
     }
 
     /// Whether a row's cell counts.
-    pub(super) fn counts(&self, row: usize, block: usize) -> bool {
+    pub(in crate::estimators) fn counts(&self, row: usize, block: usize) -> bool {
         self.weight(row) > 0.0 && !self.is_missing(row, block) && self.group(row).is_some()
     }
 
     /// Calls `each` with the rows of one unit after the other.
-    pub(super) fn by_unit(&self, mut each: impl FnMut(&[usize])) {
+    pub(in crate::estimators) fn by_unit(&self, mut each: impl FnMut(&[usize])) {
         match &self.units {
             None => (0..self.design.rows()).for_each(|row| each(&[row])),
             Some(units) => {

@@ -35,7 +35,7 @@ const ONE: f64 = 16_777_216.0;
 
 /// What of a block is released, in each group: sums over units divided by their number, with noise.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct BlockSums {
+pub(in crate::estimators) struct BlockSums {
     /// Of z, or of each level's indicator.
     pub sums: Vec<f64>,
     /// Of z^2, for numbers.
@@ -49,7 +49,7 @@ pub(super) struct BlockSums {
 
 /// A released share of the units.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Counted {
+pub(in crate::estimators) struct Counted {
     pub share: f64,
     pub noise: f64,
 }
@@ -181,7 +181,7 @@ fn rounded_quotient(sum: i64, count: i64) -> i64 {
 }
 
 /// Releases the sums: for each group, one [`BlockSums`] per block.
-pub(super) fn release(
+pub(in crate::estimators) fn release(
     model: &Means,
     plan: &Plan,
     rows: &MeanRows<'_>,

@@ -1,0 +1,163 @@
+//! `dpglm describe`: what the first table of a paper holds.
+
+use crate::artefact::{Artefact, Destination};
+use crate::failure::Failure;
+use crate::progress::tell;
+use crate::table::{Columns, Storage};
+use crate::{Format, budget, flags, planned};
+use clap::Args;
+use dpglm_io::assembly::describe::{Description, LEVEL};
+use dpglm_io::assembly::Known;
+use std::path::PathBuf;
+
+/// A private description of a table: for each number its mean, standard deviation and quartiles, for each category the shares of its levels,
+/// and the share that is missing, with an interval for every number.
+///
+/// One budget pays for all of it. What is asked for beside, as histograms or correlations, takes its part of the same budget. Cells that are
+/// missing are counted out column by column if the schema says missing = "drop", and their share is given.
+#[derive(Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
+    /// The table: CSV (also .gz, .xz, .bz2) or Parquet
+    #[arg(value_name = "FILE", required_unless_present = "dry_run")]
+    file: Option<PathBuf>,
+    /// A TOML file that declares every column's kind with public bounds or levels; `dpglm schema init` drafts one
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    schema: PathBuf,
+    /// Describe each level of this column apart (a declared category or binary), in one release
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    by: Option<String>,
+    /// Stop at the first cell that is missing, out of bounds or of an undeclared level, instead of mapping it by the public
+    /// rule. Whether it stops depends on private cells: for the data's curator only
+    #[arg(long, help_heading = "Data")]
+    strict: bool,
+    /// Precision of the stored numbers; f32 takes half the memory [default: f64]
+    #[arg(long, value_enum, value_name = "TYPE", help_heading = "Data")]
+    precision: Option<Storage>,
+    /// Also a histogram of each number, of so many equal bins on its declared range [default number: 20]
+    #[arg(long, value_name = "BINS", num_args = 0..=1, default_missing_value = "20", allow_negative_numbers = true)]
+    histograms: Option<usize>,
+    /// Also the cross table of two categories or 0/1 columns
+    #[arg(long, value_name = "A,B", value_parser = pair)]
+    cross: Option<Pair>,
+    /// Also the correlations of all numbers and 0/1 columns
+    #[arg(long)]
+    correlations: bool,
+    /// The level of the intervals [default: 0.95]
+    #[arg(long, value_name = "LEVEL", value_parser = flags::number, allow_negative_numbers = true)]
+    intervals: Option<f64>,
+
+    #[command(flatten)]
+    budget: budget::Granted,
+
+    /// Also print histograms and shares as bars; their light ends are the intervals
+    #[arg(long, conflicts_with = "dry_run", help_heading = "Output")]
+    plot: bool,
+    /// Draw histograms and shares with error bars to an SVG file
+    #[arg(long, value_name = "FILE", conflicts_with = "dry_run", help_heading = "Output")]
+    svg: Option<PathBuf>,
+    /// Write tables, drawings and the promise as one HTML page that needs nothing else
+    #[arg(long, value_name = "FILE", conflicts_with = "dry_run", help_heading = "Output")]
+    html: Option<PathBuf>,
+    /// Write the description as JSON, for `dpglm show`
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Sign the artefact with the secret key in this file (`dpglm keygen` makes one); the signature is written beside it, as
+    /// FILE.sig
+    #[arg(
+        long,
+        value_name = "KEYFILE",
+        requires = "output",
+        conflicts_with = "dry_run",
+        help_heading = "Output"
+    )]
+    sign: Option<PathBuf>,
+    /// Print what would be released and what it would cost. Opens no cell
+    #[arg(long, help_heading = "Output")]
+    dry_run: bool,
+    /// The number of rows of a dry run, where the header does not say it
+    #[arg(long, value_name = "N", requires = "dry_run", help_heading = "Output")]
+    rows: Option<usize>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  Table 1 of a table under a schema:
+    dpglm describe people.csv --schema schema.toml --epsilon 1 --delta 1e-6
+  The same for women and men apart, with histograms and a page to publish:
+    dpglm describe people.csv --schema schema.toml --by sex --histograms --html table1.html --epsilon 1 --delta 1e-6
+  A cross table and correlations beside, bars in the terminal:
+    dpglm describe people.csv --schema schema.toml --cross sex,region --correlations --plot --epsilon 1 --delta 1e-6";
+
+pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
+    if arguments.plot && format == Format::Json {
+        return Err(Failure::Usage(
+            "--plot draws beside the printed tables, and --format json prints none: leave out --plot, or use --html FILE".into(),
+        ));
+    }
+    let columns = columns(arguments);
+    let Known::Schema(schema) = columns.known(&[arguments.file.as_ref()])? else {
+        return Err(Failure::Usage("a description needs --schema FILE".into()));
+    };
+    let asked = Description {
+        by: arguments.by.clone(),
+        level: arguments.intervals.unwrap_or(LEVEL),
+        bins: arguments.histograms,
+        cross: arguments.cross.clone().map(|Pair(names)| names),
+        correlations: arguments.correlations,
+    };
+    let schema = asked.schema(schema)?;
+    let prepared = asked.prepare(&schema)?;
+    let known = Known::Schema(schema);
+    let privacy = arguments.budget.privacy()?;
+    let path = match &arguments.file {
+        Some(path) if !arguments.dry_run => path,
+        file => {
+            planned::refuse_misplaced(&columns, arguments.output.as_deref())?;
+            let (rows, _) = known.shape(file.as_deref(), arguments.rows)?;
+            budget::warn_of_large_delta(privacy, rows);
+            return planned::show(&prepared.planned(rows, privacy, &arguments.budget.source()?)?, format);
+        }
+    };
+    let destination = Destination::new(arguments.output.as_deref(), arguments.sign.as_deref())?;
+    for drawing in arguments.svg.iter().chain(&arguments.html) {
+        dpglm_io::check_writable(drawing, 1 << 16)?;
+    }
+    let table = columns.read(path, &known, false)?;
+    let document =
+        prepared.describe(&table, privacy, &mut arguments.budget.source()?, &mut |note| tell(note))?;
+    if let Some(path) = &arguments.svg {
+        dpglm_io::write_atomically(path, document.svg().as_bytes())?;
+    }
+    if let Some(path) = &arguments.html {
+        dpglm_io::write_atomically(path, document.html().as_bytes())?;
+    }
+    let bars = if arguments.plot { document.bars() } else { String::new() };
+    let printed = destination.release(&Artefact::Describe(Box::new(document)), format)?;
+    Ok(printed + &bars)
+}
+
+/// The flags that say how a table is read, as the other commands have them.
+fn columns(arguments: &Arguments) -> Columns {
+    Columns {
+        schema: Some(arguments.schema.clone()),
+        feature_bounds: None,
+        header: false,
+        no_header: false,
+        strict: arguments.strict,
+        precision: arguments.precision,
+        columns: None,
+        sparse_columns: None,
+    }
+}
+
+/// Two columns.
+#[derive(Clone)]
+struct Pair([String; 2]);
+
+fn pair(text: &str) -> Result<Pair, String> {
+    match text.split_once(',').map(|(a, b)| (a.trim(), b.trim())) {
+        Some((a, b)) if !a.is_empty() && !b.is_empty() && !b.contains(',') => Ok(Pair([a.to_owned(), b.to_owned()])),
+        _ => Err("two names are needed: write them like sex,region".into()),
+    }
+}

@@ -1,0 +1,232 @@
+//! A private description of a table, as the first table of a paper has it: for each number its mean, standard deviation, median and
+//! quartiles, for each category the shares of its levels, what is missing, and on request histograms, cross tables and correlations; by
+//! group where groups are declared. One budget for all of it, an interval for every number.
+//!
+//! # Algorithm
+//! 0. `plan`: every release and its share of the budget, from public facts.
+//! 1. Clips, then one joint Gaussian release of sums, squares, levels and counts: steps 1 to 3 of [`super::means`], with a part of the
+//!    budget.
+//! 2. `quartiles`: private quantiles of each number, and of the ranks a standard error away, which are the ends of its intervals.
+//! 3. `tallies`: one joint Gaussian release of all histograms, cross tables and sizes of groups.
+//! 4. `products`: one Gaussian release of the products of all pairs of numbers, about their released means.
+//! 5. `estimates`: what is given out, made consistent: shares in [0, 1] that add up to one, ordered quartiles, correlations that are
+//!    those of some table. A function of what was released.
+//!
+//! # Guarantee
+//! Replacement of one row, for every data set. Quantiles are selections of sensitivity 1, a row in a tally is a point of a simplex
+//! (`sqrt 2` apart at most), products have the argument of `products`.
+//!
+//! # Why private
+//! Each release may depend on the ones before, and its noise per sensitivity does not; the accountant composes them. Which releases
+//! there are at most is a function of public facts.
+
+#[cfg(test)]
+mod attacks;
+mod consistent;
+mod estimates;
+mod plan;
+mod products;
+mod quartiles;
+mod tallies;
+#[cfg(test)]
+mod tests;
+
+pub use estimates::{BlockSummary, Described, DescribeFit, Estimate};
+
+use super::means::{Block, MeanRows, MeanShape, Means, Moments};
+use crate::central::Privacy;
+use crate::central::interval::require_level;
+use crate::central::prepared::require_shape;
+use crate::central::purse::Calibration;
+use crate::central::purse::replay::Probe;
+use crate::error::{Error, Result};
+use crate::mechanisms::Candidates;
+use crate::noise::RandomSource;
+use crate::privacy::Event;
+use plan::Plan;
+
+/// Where quartiles are looked for unless a grid is declared.
+const PLACES: u64 = 1 << 17;
+const MOST_BINS: usize = 1_000;
+
+/// What is to be described, all of it public.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Describe {
+    means: Means,
+    blocks: Vec<Block>,
+    /// The values that a number's quartiles are chosen from; `None` for other blocks.
+    grids: Vec<Option<Candidates>>,
+    level: f64,
+    bins: Option<usize>,
+    cross: Option<[usize; 2]>,
+    correlations: bool,
+}
+
+impl Describe {
+    /// For columns of these kinds, in the order of the design; intervals have level 0.95.
+    pub fn new(blocks: Vec<Block>) -> Result<Self> {
+        let means = Means::new(blocks.clone())?;
+        let grid = |block: &Block| match *block {
+            Block::Number { low, high } => Candidates::even(low, high, PLACES + 1).map(Some),
+            _ => Ok(None),
+        };
+        let grids = blocks.iter().map(grid).collect::<Result<_>>()?;
+        Ok(Self { means, blocks, grids, level: 0.95, bins: None, cross: None, correlations: false })
+    }
+
+    /// With intervals of this level. They cost nothing, but for those of quartiles, which are always paid for.
+    pub fn intervals(mut self, level: f64) -> Result<Self> {
+        self.level = require_level(level)?;
+        Ok(self)
+    }
+
+    /// The quartiles of a number are chosen from these values: a grid that holds those which the column can take gives them exactly.
+    pub fn grid(mut self, block: usize, candidates: Candidates) -> Result<Self> {
+        match self.grids.get_mut(block) {
+            Some(Some(grid)) => {
+                *grid = candidates;
+                Ok(self)
+            }
+            _ => Err(Error::Conflict(format!("block {block} is no number, and has no quartiles"))),
+        }
+    }
+
+    /// Also a histogram of each number, of so many equal bins on its declared range.
+    pub fn histograms(mut self, bins: usize) -> Result<Self> {
+        if !(2..=MOST_BINS).contains(&bins) {
+            return Err(Error::OutOfRange {
+                parameter: "bins of a histogram",
+                range: "from 2 to 1000",
+                value: bins.to_string(),
+                remedy: "20 show a shape; noise grows over what more would show",
+            });
+        }
+        self.bins = Some(bins);
+        Ok(self)
+    }
+
+    /// Also the cross table of two blocks, each a category or a 0/1 column.
+    pub fn cross(mut self, first: usize, second: usize) -> Result<Self> {
+        let is_level = |b: usize| self.blocks.get(b).is_some_and(|b| !matches!(b, Block::Number { .. }));
+        if first == second || !is_level(first) || !is_level(second) {
+            return Err(Error::Conflict(
+                "a cross table needs two different categories or 0/1 columns: name two of them".into(),
+            ));
+        }
+        self.cross = Some([first, second]);
+        Ok(self)
+    }
+
+    /// Also the correlations of all numbers and 0/1 columns.
+    pub fn correlations(mut self) -> Result<Self> {
+        if self.correlated().len() < 2 {
+            return Err(Error::Conflict(
+                "correlations need at least two numbers or 0/1 columns: leave them out".into(),
+            ));
+        }
+        self.correlations = true;
+        Ok(self)
+    }
+
+    /// How many columns the design has.
+    pub fn columns(&self) -> usize {
+        self.means.columns()
+    }
+
+    /// The blocks whose correlations can be had, each with its column.
+    fn correlated(&self) -> Vec<(usize, usize)> {
+        self.first_columns().filter(|(b, _)| !matches!(self.blocks[*b], Block::Category { .. })).collect()
+    }
+
+    /// Each block with its first column.
+    fn first_columns(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.blocks.iter().enumerate().scan(0, |next, (place, block)| {
+            let first = *next;
+            *next += block.columns();
+            Some((place, first))
+        })
+    }
+
+    /// Calibrates the noise for rows of this shape, before any data is seen.
+    pub fn prepare(&self, shape: MeanShape, privacy: Privacy) -> Result<PreparedDescribe> {
+        require_shape(self.columns(), shape.units)?;
+        if shape.groups == Some(0) {
+            return Err(Error::Conflict("a description by group needs at least one group".into()));
+        }
+        if shape.grouped || shape.weighted {
+            let (what, instead) = match shape.grouped {
+                true => ("people with several rows", "one row for each person"),
+                false => ("rows with weights", "rows that count alike"),
+            };
+            return Err(Error::Conflict(format!(
+                "a description of {what} cannot be had: give a table of {instead}, or take means, which can"
+            )));
+        }
+        let plan = Plan::new(self, shape, privacy);
+        let calibration = Calibration::new(plan.lines(), privacy)?;
+        Ok(PreparedDescribe { model: self.clone(), plan, calibration })
+    }
+
+    /// Prepares and describes.
+    pub fn fit(&self, rows: &MeanRows<'_>, privacy: Privacy, rng: &mut RandomSource) -> Result<DescribeFit> {
+        self.prepare(rows.shape(), privacy)?.fit(rows, rng)
+    }
+}
+
+/// A description ready to be made of rows of one shape; every time spends the whole budget again.
+#[derive(Debug, Clone)]
+pub struct PreparedDescribe {
+    model: Describe,
+    plan: Plan,
+    calibration: Calibration,
+}
+
+impl PreparedDescribe {
+    /// What will be released at most, with sensitivities in units of their own: known before the data is opened.
+    pub fn events(&self) -> Result<Vec<Event>> {
+        self.calibration.events()
+    }
+
+    /// The same, watched or broken under an unchanged claim: for audits.
+    pub(crate) fn probed(&self, probe: Probe) -> Self {
+        Self { calibration: self.calibration.clone().probed(probe), ..self.clone() }
+    }
+
+    /// Describes the rows.
+    pub fn fit(&self, rows: &MeanRows<'_>, rng: &mut RandomSource) -> Result<DescribeFit> {
+        let Self { model, plan, calibration } = self;
+        rows.require_blocks(&model.blocks)?;
+        if rows.shape() != plan.shape {
+            return Err(Error::Conflict(format!(
+                "prepared for {:?}, got {:?}: prepare again",
+                plan.shape,
+                rows.shape()
+            )));
+        }
+        let mut purse = calibration.open(rng);
+        // Step 1
+        let moments: Moments = model.means.release(&plan.means, rows, &mut purse)?;
+        let means = super::means::estimates::estimate(
+            &model.means,
+            &plan.means,
+            &moments.clips,
+            &moments.sums,
+        );
+        let counts = estimates::counts(plan, &moments);
+        // Step 2
+        let quartiles = quartiles::release(model, plan, rows, &counts, &mut purse)?;
+        // Step 3
+        let tallies = tallies::release(model, plan, rows, &mut purse)?;
+        // Step 4
+        let centres: Vec<Vec<f64>> =
+            means.iter().map(|group| group.columns.iter().map(|c| c.mean).collect()).collect();
+        let products = products::release(model, plan, rows, &moments.clips, &centres, &mut purse)?;
+        let certificate = purse
+            .close(rows.adjacency())
+            .enforcing("entries outside their declared range count as its nearest end")
+            .enforcing("entries beyond a released clip count as its nearest end in means, deviations and correlations");
+        // Step 5
+        let released = estimates::Released { moments, means, counts, quartiles, tallies, products };
+        Ok(DescribeFit { groups: estimates::estimate(model, plan, &released), certificate })
+    }
+}

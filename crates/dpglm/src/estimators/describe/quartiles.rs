@@ -1,0 +1,80 @@
+//! Step 2: the quartiles of each number, and their intervals.
+//!
+//! # Algorithm
+//! 1. Each quartile is a private quantile ([`crate::mechanisms::quantile`]) among the rows of its group whose cell is not missing.
+//! 2. An interval's ends are private quantiles too, of the ranks `q -+ z sqrt(q (1 - q) / n + 2 (s / n)^2)`: sampling, and the noise
+//!    of scale s that the end itself has. So an end needs no guess of the density, and holds for columns with ties and atoms. An
+//!    end whose rank is none is that of the declared range, and is not released.
+//!
+//! # Guarantee
+//! Selections of sensitivity 1, each charged. Whether an end is released depends on public facts and on released counts.
+//!
+//! # Why not a noisy cumulative histogram
+//! One Gaussian release of cumulative counts on N cells (its square-root factorisation) has rank noise of about
+//! `1.4 (1 + ln(N) / pi) / mu`, 4.6 / mu for a thousand cells, and knows values to a cell. Nine selections have `3.3 / mu` for the
+//! quartiles, `4.9 / mu` for their ends, on a grid as fine as wanted: a column of payments in [0, 1e6] whose quartiles lie below 5,000 is
+//! no special case.
+
+use super::estimates::Counts;
+use super::plan::{ENDS, Plan, QUARTILES};
+use super::{Block, Describe, MeanRows};
+use crate::central::interval::normal_quantile;
+use crate::central::purse::Purse;
+use crate::error::Result;
+
+pub(super) const LEVELS: [f64; 3] = [0.25, 0.5, 0.75];
+/// Cells are lowered by this part of their range before they are compared with the grid, so that one which lies on it counts as the place
+/// it lies on, whatever way it was rounded.
+const BELOW: f64 = 1e-9;
+
+/// A quartile with the ends of its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Quartile {
+    pub value: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// For each group and block: the quartiles of a number.
+pub(super) type Quartiles = Vec<Vec<Option<[Quartile; 3]>>>;
+
+pub(super) fn release(
+    model: &Describe,
+    plan: &Plan,
+    rows: &MeanRows<'_>,
+    counts: &Counts,
+    purse: &mut Purse<'_>,
+) -> Result<Quartiles> {
+    let groups = plan.shape.groups.unwrap_or(1);
+    let n = plan.shape.units as f64;
+    let z = normal_quantile(0.5 + 0.5 * model.level);
+    let mut all = vec![vec![None; model.blocks.len()]; groups];
+    for (block, column) in model.first_columns() {
+        let (Block::Number { low, high }, Some(grid)) = (model.blocks[block], model.grids[block]) else {
+            continue;
+        };
+        let lowered = BELOW * (high - low);
+        let mut cells: Vec<Vec<f64>> = vec![Vec::new(); groups];
+        for row in (0..rows.design().rows()).filter(|&row| rows.counts(row, block)) {
+            if let Some(group) = rows.group(row) {
+                cells[group].push(rows.design().entry(row, column).clamp(low, high) - lowered);
+            }
+        }
+        for (group, cells) in cells.iter().enumerate() {
+            let counted = (n * counts.observed(group, block).share).max(1.0);
+            let noise = purse.noise_per_sensitivity(ENDS);
+            let mut of_group = [Quartile { value: low, low, high }; 3];
+            for (q, quartile) in LEVELS.into_iter().zip(&mut of_group) {
+                quartile.value = purse.quantile(QUARTILES, cells, grid, q)?.clamp(low, high);
+                let away = z * (q * (1.0 - q) / counted + 2.0 * (noise / counted).powi(2)).sqrt();
+                for (rank, end) in [(q - away, &mut quartile.low), (q + away, &mut quartile.high)] {
+                    if (0.0..=1.0).contains(&rank) {
+                        *end = purse.quantile(ENDS, cells, grid, rank)?.clamp(low, high);
+                    }
+                }
+            }
+            all[group][block] = Some(of_group);
+        }
+    }
+    Ok(all)
+}
