@@ -6,6 +6,7 @@
 
 mod accounting;
 mod audit;
+mod describe;
 mod files;
 mod fit;
 mod mean;
@@ -45,9 +46,10 @@ pub struct Table {
     pub rows: &'static [Row],
 }
 
-const TABLES: [&Table; 11] = [
+const TABLES: [&Table; 12] = [
     &fit::TABLE,
     &mean::TABLE,
+    &describe::TABLE,
     &audit::TABLE,
     &others::PLAN,
     &others::PREDICT,
@@ -208,6 +210,7 @@ macro_rules! tried {
 tried! {
     fit_honours_or_refuses: fit::TABLE;
     mean_honours_or_refuses: mean::TABLE;
+    describe_honours_or_refuses: describe::TABLE;
     audit_honours_or_refuses: audit::TABLE;
     plan_honours_or_refuses: others::PLAN;
     predict_honours_or_refuses: others::PREDICT;

@@ -9,22 +9,19 @@ use super::means::columns::blocks;
 use super::means::{By, Means};
 use super::{budget, planned};
 use crate::schema::{Kind, Missing};
-use crate::{Encoded, EncodedColumn, Schema};
+use crate::{Bounds, Encoded, EncodedColumn, Scaling, Schema};
 use document::{
     ColumnDocument, CorrelationsDocument, CrossDocument, DESCRIBE, DescribeDocument, GroupDocument, HistogramDocument,
     Number,
 };
 use dpglm::central::Privacy;
-use dpglm::estimators::describe::{BlockSummary, Described, Describe, Estimate};
+use dpglm::estimators::describe::{BlockSummary, Describe, Described, Estimate, Scale};
 use dpglm::estimators::means::{Block, MeanRows, MeanShape};
-use dpglm::mechanisms::Candidates;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::{Adjacency, Certificate};
 
 /// The level of intervals where none is given.
 pub const LEVEL: f64 = 0.95;
-/// Quartiles are looked for on a grid of at least this many decimal steps.
-const STEPS: f64 = 1e5;
 
 /// What is to be described, all of it public.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,7 +72,8 @@ impl Description {
         let mut first = 0;
         for (place, (block, declared)) in blocks.iter().enumerate() {
             if let Some(Kind::Real(n) | Kind::Count(n)) = schema.column(declared).map(|c| &c.kind) {
-                model = model.grid(place, Grid::new(n).candidates(&columns[first])?)?;
+                let Scaling { center, half_width: unit, .. } = columns[first].scaling;
+                model = model.measured(place, Scale { center, unit, whole: n.whole })?;
             }
             first += block.columns();
         }
@@ -242,8 +240,7 @@ fn number(summary: &BlockSummary, column: &EncodedColumn, numeric: &crate::schem
     let (center, unit) = (column.scaling.center, column.scaling.half_width);
     let bounds = numeric.bounds;
     let user = |x: f64| bounds.clamp(center + unit * x);
-    let grid = Grid::new(numeric);
-    let on_grid = |x: f64| bounds.clamp(grid.nearest(user(x)));
+    let on_grid = |x: f64| round(user(x), bounds);
     let map = |e: &Estimate, to: &dyn Fn(f64) -> f64| Number { estimate: to(e.value), interval: [to(e.low), to(e.high)] };
     let [first, median, third] = quartiles.each_ref().map(|q| Some(map(q, &on_grid)));
     ColumnDocument {
@@ -264,35 +261,8 @@ fn number(summary: &BlockSummary, column: &EncodedColumn, numeric: &crate::schem
     }
 }
 
-/// Decimal steps that hold the values which a column is usually written with. Follows from its bounds.
-struct Grid {
-    low: f64,
-    high: f64,
-    /// The step is ten to this power.
-    power: i32,
-}
-
-impl Grid {
-    fn new(numeric: &crate::schema::Numeric) -> Self {
-        let (low, high) = (numeric.bounds.lower(), numeric.bounds.upper());
-        let power = ((high - low) / STEPS).log10().floor() as i32;
-        let power = if numeric.whole { power.max(0) } else { power };
-        Self { low, high, power }
-    }
-
-    fn nearest(&self, x: f64) -> f64 {
-        match self.power {
-            0.. => (x / 10f64.powi(self.power)).round() * 10f64.powi(self.power),
-            _ => (x * 10f64.powi(-self.power)).round() / 10f64.powi(-self.power),
-        }
-    }
-
-    /// The grid in the column's stored unit.
-    fn candidates(&self, column: &EncodedColumn) -> Result<Candidates, Failure> {
-        let step = 10f64.powi(self.power);
-        let start = (self.low / step).floor();
-        let count = ((self.high / step).ceil() - start).max(1.0);
-        let stored = |x: f64| (x - column.scaling.center) / column.scaling.half_width;
-        Ok(Candidates::even(stored(start * step), stored((start + count) * step), count as u64 + 1)?)
-    }
+/// A quartile without the digits that scaling left behind. It was chosen from round numbers.
+fn round(x: f64, bounds: Bounds) -> f64 {
+    let power = 10f64.powi(9 - (bounds.upper() - bounds.lower()).log10().ceil() as i32);
+    bounds.clamp((x * power).round() / power)
 }

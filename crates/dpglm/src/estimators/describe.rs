@@ -40,22 +40,30 @@ use crate::central::prepared::require_shape;
 use crate::central::purse::Calibration;
 use crate::central::purse::replay::Probe;
 use crate::error::{Error, Result};
-use crate::mechanisms::Candidates;
 use crate::noise::RandomSource;
 use crate::privacy::Event;
 use plan::Plan;
 
-/// Where quartiles are looked for unless a grid is declared.
-const PLACES: u64 = 1 << 17;
 const MOST_BINS: usize = 1_000;
+
+/// What an entry means to its users: x stands for `center + unit x`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scale {
+    /// The value of zero.
+    pub center: f64,
+    /// The value of one, less that of zero.
+    pub unit: f64,
+    /// Whether values are whole numbers.
+    pub whole: bool,
+}
 
 /// What is to be described, all of it public.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Describe {
     means: Means,
     blocks: Vec<Block>,
-    /// The values that a number's quartiles are chosen from; `None` for other blocks.
-    grids: Vec<Option<Candidates>>,
+    /// The user's unit of each block.
+    scales: Vec<Scale>,
     level: f64,
     bins: Option<usize>,
     cross: Option<[usize; 2]>,
@@ -66,12 +74,8 @@ impl Describe {
     /// For columns of these kinds, in the order of the design; intervals have level 0.95.
     pub fn new(blocks: Vec<Block>) -> Result<Self> {
         let means = Means::new(blocks.clone())?;
-        let grid = |block: &Block| match *block {
-            Block::Number { low, high } => Candidates::even(low, high, PLACES + 1).map(Some),
-            _ => Ok(None),
-        };
-        let grids = blocks.iter().map(grid).collect::<Result<_>>()?;
-        Ok(Self { means, blocks, grids, level: 0.95, bins: None, cross: None, correlations: false })
+        let scales = vec![Scale { center: 0.0, unit: 1.0, whole: false }; blocks.len()];
+        Ok(Self { means, blocks, scales, level: 0.95, bins: None, cross: None, correlations: false })
     }
 
     /// With intervals of this level. They cost nothing, but for those of quartiles, which are always paid for.
@@ -80,14 +84,18 @@ impl Describe {
         Ok(self)
     }
 
-    /// The quartiles of a number are chosen from these values: a grid that holds those which the column can take gives them exactly.
-    pub fn grid(mut self, block: usize, candidates: Candidates) -> Result<Self> {
-        match self.grids.get_mut(block) {
-            Some(Some(grid)) => {
-                *grid = candidates;
+    /// Says that an entry x of a block means `center + unit x` to its users: quartiles are then round numbers in their unit, and whole ones
+    /// where all values are.
+    pub fn measured(mut self, block: usize, scale: Scale) -> Result<Self> {
+        match self.scales.get_mut(block) {
+            Some(known) if scale.center.is_finite() && scale.unit.is_finite() && scale.unit > 0.0 => {
+                *known = scale;
                 Ok(self)
             }
-            _ => Err(Error::Conflict(format!("block {block} is no number, and has no quartiles"))),
+            _ => Err(Error::Conflict(format!(
+                "block {block} cannot be measured from {} in units of {}: give finite numbers, the unit above 0",
+                scale.center, scale.unit
+            ))),
         }
     }
 
@@ -214,7 +222,7 @@ impl PreparedDescribe {
         );
         let counts = estimates::counts(plan, &moments);
         // Step 2
-        let quartiles = quartiles::release(model, plan, rows, &counts, &mut purse)?;
+        let quartiles = quartiles::release(model, plan, rows, &moments.clips, &counts, &mut purse)?;
         // Step 3
         let tallies = tallies::release(model, plan, rows, &mut purse)?;
         // Step 4

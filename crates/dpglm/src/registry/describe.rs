@@ -13,7 +13,7 @@ use std::rc::Rc;
 const ROWS: usize = 24;
 const RANGE: (f64, f64) = (-1.0, 2.0);
 /// Budgets that tell the sums and tallies, and ones at which selections show that share a small part with eight others.
-const BUDGETS: &[(f64, f64)] = &[(5.0, DELTA), (60.0, DELTA), (260.0, DELTA), (500.0, DELTA)];
+const BUDGETS: &[(f64, f64)] = &[(5.0, DELTA), (60.0, DELTA), (140.0, DELTA), (400.0, DELTA)];
 
 /// A table's last entry says which group a row is in, or which cell is missing.
 #[derive(Clone, Copy, PartialEq)]

@@ -13,11 +13,12 @@ impl Number {
     pub fn text(&self) -> String {
         let [low, high] = self.interval;
         let half = 0.5 * (high - low);
-        let decimals = match half > 0.0 && half.is_finite() {
-            true => (DIGITS - 1 - half.log10().floor() as i32).clamp(0, 12) as usize,
-            false => 4,
-        };
+        let digits = half > 0.0 && half.is_finite();
+        let decimals = if digits { (DIGITS - 1 - half.log10().floor() as i32).clamp(0, 12) as usize } else { 0 };
         let shown = |x: f64| {
+            if !digits {
+                return render::rounded(x);
+            }
             let text = if x.abs() < 1e12 { format!("{x:.decimals$}") } else { format!("{x:.4e}") };
             if text.parse() == Ok(0.0) { text.replace('-', "") } else { text }
         };
@@ -99,8 +100,8 @@ impl DescribeDocument {
             for (column, document) in &group.columns {
                 let shares: Vec<(String, Number)> = match (&document.histogram, &document.levels) {
                     (Some(histogram), _) => {
-                        let edge = |x: f64| format!("{:.5}", x).trim_end_matches('0').trim_end_matches('.').to_owned();
-                        let label = |k: usize| format!("{} to {}", edge(histogram.edges[k]), edge(histogram.edges[k + 1]));
+                        let edge = |k: usize| render::rounded(histogram.edges[k]);
+                        let label = |k: usize| format!("{} to {}", edge(k), edge(k + 1));
                         histogram.shares.iter().enumerate().map(|(k, share)| (label(k), *share)).collect()
                     }
                     (None, Some(levels)) => levels.iter().map(|(name, share)| (name.clone(), *share)).collect(),
@@ -145,7 +146,7 @@ mod tests {
         let number = |estimate: f64, low: f64, high: f64| Number { estimate, interval: [low, high] };
         assert_eq!(number(38.5816, 38.41, 38.752).text(), "38.58 [38.41, 38.75]");
         assert_eq!(number(1078.6, 700.0, 1500.0).text(), "1079 [700, 1500]");
-        assert_eq!(number(37.0, 37.0, 37.0).text(), "37.0000 [37.0000, 37.0000]");
+        assert_eq!(number(37.0, 37.0, 37.0).text(), "37 [37, 37]");
         assert_eq!(number(-0.0001, -0.01, 0.01).text(), "0.000 [-0.010, 0.010]");
     }
 

@@ -1,6 +1,8 @@
 //! Step 2: the quartiles of each number, and their intervals.
 //!
 //! # Algorithm
+//! 0. Candidates are round numbers in the user's unit within the released clip, about as far apart as noise and sampling can tell: more
+//!    of them would only be more that may win by chance, between the whole years of an age for instance.
 //! 1. Each quartile is a private quantile ([`crate::mechanisms::quantile`]) among the rows of its group whose cell is not missing.
 //! 2. An interval's ends are private quantiles too, of the ranks `q -+ z sqrt(q (1 - q) / n + 2 (s / n)^2)`: sampling, and the noise
 //!    of scale s that the end itself has. So an end needs no guess of the density, and holds for columns with ties and atoms. An
@@ -17,10 +19,12 @@
 
 use super::estimates::Counts;
 use super::plan::{ENDS, Plan, QUARTILES};
-use super::{Block, Describe, MeanRows};
+use super::{Block, Describe, MeanRows, Scale};
 use crate::central::interval::normal_quantile;
 use crate::central::purse::Purse;
 use crate::error::Result;
+use crate::estimators::means::clips::Clip;
+use crate::mechanisms::Candidates;
 
 pub(super) const LEVELS: [f64; 3] = [0.25, 0.5, 0.75];
 /// Cells are lowered by this part of their range before they are compared with the grid, so that one which lies on it counts as the place
@@ -42,6 +46,7 @@ pub(super) fn release(
     model: &Describe,
     plan: &Plan,
     rows: &MeanRows<'_>,
+    clips: &[Option<Clip>],
     counts: &Counts,
     purse: &mut Purse<'_>,
 ) -> Result<Quartiles> {
@@ -50,10 +55,13 @@ pub(super) fn release(
     let z = normal_quantile(0.5 + 0.5 * model.level);
     let mut all = vec![vec![None; model.blocks.len()]; groups];
     for (block, column) in model.first_columns() {
-        let (Block::Number { low, high }, Some(grid)) = (model.blocks[block], model.grids[block]) else {
-            continue;
-        };
-        let lowered = BELOW * (high - low);
+        let (Block::Number { low, high }, Some(clip)) = (model.blocks[block], clips[block]) else { continue };
+        // Step 0
+        let noise = purse.noise_per_sensitivity(QUARTILES);
+        let share = n / groups as f64;
+        let told = 4.0 * share / (0.25 * share + 2.0 * noise * noise).sqrt();
+        let grid = grid(model.scales[block], clip, told.clamp(50.0, 1e5))?;
+        let lowered = BELOW * (clip.high - clip.low);
         let mut cells: Vec<Vec<f64>> = vec![Vec::new(); groups];
         for row in (0..rows.design().rows()).filter(|&row| rows.counts(row, block)) {
             if let Some(group) = rows.group(row) {
@@ -77,4 +85,16 @@ pub(super) fn release(
         }
     }
     Ok(all)
+}
+
+/// Decimal steps in the user's unit over a clip, at most so many.
+fn grid(scale: Scale, clip: Clip, most: f64) -> Result<Candidates> {
+    let user = |x: f64| scale.center + scale.unit * x;
+    let (low, high) = (user(clip.low), user(clip.high));
+    let step = 10f64.powf(((high - low) / most).max(1e-300).log10().ceil());
+    let step = if scale.whole { step.max(1.0) } else { step };
+    let first = (low / step).floor();
+    let count = ((high / step).ceil() - first).max(1.0);
+    let stored = |x: f64| (x - scale.center) / scale.unit;
+    Candidates::even(stored(first * step), stored((first + count) * step), count as u64 + 1)
 }

@@ -1,10 +1,9 @@
 //! What a description comes to: exact without privacy, covered with it, and consistent whatever the noise.
 
-use super::{Block, BlockSummary, Describe, DescribeFit, Estimate, MeanRows, MeanShape};
+use super::{Block, BlockSummary, Describe, DescribeFit, Estimate, MeanRows, MeanShape, Scale};
 use crate::central::Privacy;
 use crate::central::dense_attacks::Tables;
 use crate::data::Design;
-use crate::mechanisms::Candidates;
 use crate::noise::RandomSource;
 use crate::privacy::Budget;
 
@@ -14,9 +13,9 @@ const SEX: Block = Block::Binary { low: 0.0, high: 1.0 };
 const REGION: Block = Block::Category { indicators: 2 };
 
 fn model() -> Describe {
-    let ages = Candidates::even(0.0, 120.0, 121).expect("valid");
+    let ages = Scale { center: 0.0, unit: 1.0, whole: true };
     Describe::new(vec![AGE, GAIN, SEX, REGION])
-        .and_then(|m| m.grid(0, ages))
+        .and_then(|m| m.measured(0, ages))
         .and_then(|m| m.histograms(12))
         .and_then(|m| m.cross(2, 3))
         .and_then(Describe::correlations)
@@ -215,7 +214,8 @@ fn what_does_not_fit_is_refused() {
     assert!(blocks().intervals(1.0).is_err());
     assert!(blocks().histograms(1).is_err());
     assert!(blocks().cross(0, 1).is_err() && blocks().cross(1, 1).is_err() && blocks().cross(1, 9).is_err());
-    assert!(blocks().grid(1, Candidates::even(0.0, 1.0, 3).expect("valid")).is_err());
+    let scale = |unit: f64| Scale { center: 0.0, unit, whole: false };
+    assert!(blocks().measured(0, scale(0.0)).is_err() && blocks().measured(9, scale(1.0)).is_err());
     assert!(Describe::new(vec![AGE, REGION]).expect("valid").correlations().is_err());
     let shape = MeanShape::new(100);
     for odd in [
