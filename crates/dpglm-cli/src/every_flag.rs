@@ -46,7 +46,7 @@ pub struct Table {
     pub rows: &'static [Row],
 }
 
-const TABLES: [&Table; 12] = [
+const TABLES: [&Table; 13] = [
     &fit::TABLE,
     &mean::TABLE,
     &describe::TABLE,
@@ -55,6 +55,7 @@ const TABLES: [&Table; 12] = [
     &others::PREDICT,
     &others::SHOW,
     &others::SCHEMA,
+    &others::CHECK,
     &others::METHODS,
     &others::KEYGEN,
     &accounting::ACCOUNT,
@@ -216,6 +217,7 @@ tried! {
     predict_honours_or_refuses: others::PREDICT;
     show_honours_or_refuses: others::SHOW;
     schema_init_honours_or_refuses: others::SCHEMA;
+    schema_check_honours_or_refuses: others::CHECK;
     methods_honours_or_refuses: others::METHODS;
     keygen_honours_or_refuses: others::KEYGEN;
     account_honours_or_refuses: accounting::ACCOUNT;

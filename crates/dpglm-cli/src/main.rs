@@ -55,7 +55,7 @@ enum Command {
     Audit(Box<commands::audit::Arguments>),
     /// List the methods, what each guarantees and how to call it
     Methods(commands::methods::Arguments),
-    /// Draft the schema of a table
+    /// Draft or check the schema of a table
     Schema(commands::schema::Arguments),
     /// From noise to a guarantee: what do these releases cost together?
     Account(commands::account::Arguments),

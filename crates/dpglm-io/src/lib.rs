@@ -75,5 +75,5 @@ pub use encode::{
 pub use error::{Error, Place, Result};
 pub use levels::Levels;
 pub use read::{Declared, Format, ReadOptions, Shape, read_table, read_wide, shape, wide_of_file};
-pub use schema::{Schema, draft};
+pub use schema::{Schema, check, draft};
 pub use wide::{Response, Wide, WideBounds};

@@ -398,23 +398,31 @@ pub(crate) enum Looks {
     Number,
     Text,
     Truth,
+    /// 0 and 1.
+    Bit,
+    /// No cell at all.
+    Empty,
 }
 
-/// The columns of a file and the types of its first rows. Those of a text file without a header are called c1, c2, ...
-pub(crate) fn glimpse(path: &Path, has_header: Option<bool>) -> Result<Vec<Glimpse>> {
+/// The columns of a file and the types of its first rows, and what separates its cells where that is not usual. Columns of a text file
+/// without a header are called c1, c2, ...
+pub(crate) fn glimpse(path: &Path, has_header: Option<bool>) -> Result<(Vec<Glimpse>, Option<char>)> {
     match sniff(path)? {
         Format::Csv => {
             // The same words as for a table that is read without a schema.
             let has_header =
                 matches!(Wide { header: has_header, ..Wide::new(0.0, 1.0) }.naming(path)?, Naming::FirstLine);
-            csv::Table::open_undeclared(path, &csv::Dialect::of(path, None, None), has_header)?.glimpse()
+            let delimiter = csv::guessed_delimiter(path)?;
+            let dialect = csv::Dialect::of(path, None, delimiter);
+            let columns = csv::Table::open_undeclared(path, &dialect, has_header)?.glimpse()?;
+            Ok((columns, delimiter.map(char::from)))
         }
         Format::Parquet if has_header.is_some() => Err(Error::declaration(
             "header",
             format!("{} is a Parquet file and names its columns itself", path.display()),
             "leave out --header and --no-header",
         )),
-        Format::Parquet => Ok(parquet::Table::open(path)?.glimpse()),
+        Format::Parquet => Ok((parquet::Table::open(path)?.glimpse(), None)),
         Format::Npy | Format::Npz | Format::Libsvm => Err(Error::file(
             path,
             Place::Whole,

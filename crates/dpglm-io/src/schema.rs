@@ -21,7 +21,9 @@
 //! schema gives `names = [...]`, or `header = false`, where columns are called `x0, x1, ...`. Formats that name their columns
 //! themselves are read by those names.
 
+mod check;
 mod draft;
+mod hints;
 pub(crate) mod raw;
 mod validate;
 
@@ -30,6 +32,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 pub use crate::cell::{Categorical, Numeric};
+pub use check::check;
 pub use draft::draft;
 
 use crate::bounds::Scale;

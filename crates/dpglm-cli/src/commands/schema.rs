@@ -1,12 +1,13 @@
-//! `dpglm schema`: drafts of schemas.
+//! `dpglm schema`: drafts of schemas, and what a schema comes to.
 
 use crate::Format;
 use crate::failure::Failure;
 use crate::table::declared_header;
 use clap::{Args, Subcommand};
+use dpglm_io::Schema;
 use std::path::PathBuf;
 
-/// Write the schema of a table.
+/// Write or check the schema of a table. `docs/schema.md` lists its fields.
 #[derive(Args)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -17,9 +18,13 @@ pub struct Arguments {
 enum Action {
     /// Draft a schema for a table, with bounds and levels left blank
     ///
-    /// The names come from the table's header and the kinds are guesses from its first rows. Bounds and levels are left blank
-    /// because they must come from public knowledge: read off the rows they would leak what the rows say.
+    /// The names come from the table's header; the kinds and the delimiter are guesses from its first rows. Bounds and levels are left
+    /// blank because they must come from public knowledge: read off the rows they would leak what the rows say.
     Init(Init),
+    /// Check a schema and say what each column is read as; with a table, whether its names agree
+    ///
+    /// Of the table nothing but its header is read.
+    Check(Check),
 }
 
 #[derive(Args)]
@@ -34,20 +39,42 @@ struct Init {
     /// The text file has no line of names: its columns are called c1, c2, ... in the draft
     #[arg(long)]
     no_header: bool,
+    /// Beside numbers whose names read like ages, percentages, money and the like, note bounds that are common for such columns. From
+    /// names alone
+    #[arg(long)]
+    units: bool,
     /// Write the draft to a file
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
+#[derive(Args)]
+struct Check {
+    /// The schema, a TOML file
+    #[arg(value_name = "SCHEMA")]
+    schema: PathBuf,
+    /// A table that it should fit: its names are compared, its rows are not read
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
-    let Action::Init(init) = &arguments.action;
     if format == Format::Json {
         return Err(Failure::Usage(
             "--format json cannot be had: a schema is TOML; leave out --format".into(),
         ));
     }
+    match &arguments.action {
+        Action::Init(init) => draft(init),
+        Action::Check(check) => {
+            Ok(dpglm_io::check(&Schema::load(&check.schema)?, check.file.as_deref())?)
+        }
+    }
+}
+
+fn draft(init: &Init) -> Result<String, Failure> {
     let header = declared_header(init.header, init.no_header).map(|(_, header)| header);
-    let draft = dpglm_io::draft(&init.file, header)?;
+    let draft = dpglm_io::draft(&init.file, header, init.units)?;
     let Some(output) = &init.output else { return Ok(draft) };
     if output.exists() {
         return Err(Failure::Failed(format!(

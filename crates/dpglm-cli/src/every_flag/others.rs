@@ -1,4 +1,4 @@
-//! The commands that fit nothing: `plan`, `predict`, `show`, `schema init` and `methods`.
+//! The commands that fit nothing: `plan`, `predict`, `show`, `schema init`, `schema check` and `methods`.
 
 use super::Cell::{Checked, Honoured, Instead, Refused};
 use super::Table;
@@ -135,8 +135,21 @@ pub const SCHEMA: Table = Table {
             "--no-header",
             &[("s", Instead("--header", "--no-header")), ("p", Refused("--no-header", "leave out --header"))],
         ),
+        ("--units", &[("sp", Honoured("--units"))]),
         ("--output", &[("sp", Honoured("--output @/out/schema.toml"))]),
         ("--format", &[("sp", Refused("--format json", "leave out --format"))]),
+    ],
+};
+
+/// Of a schema alone (a), and beside a table (t).
+pub const CHECK: Table = Table {
+    command: "schema check",
+    modes: &[('a', "schema check @/people.toml"), ('t', "schema check @/people.toml @/people.csv")],
+    tail: "",
+    rows: &[
+        ("SCHEMA", &[("at", Instead("@/people.toml", "@/fewer.toml"))]),
+        ("FILE", &[("a", Honoured("@/people.csv")), ("t", Instead("@/people.csv", "@/t.csv"))]),
+        ("--format", &[("at", Refused("--format json", "leave out --format"))]),
     ],
 };
 

@@ -35,6 +35,45 @@ impl Dialect {
     }
 }
 
+/// What separates the cells of a file that no schema declares yet: of the usual marks the one that splits its first lines into most cells,
+/// as many in each. For drafts, which the curator checks; a table is read by what is declared. `None` if it is the usual one.
+pub(crate) fn guessed_delimiter(path: &Path) -> Result<Option<u8>> {
+    let mut start = Vec::new();
+    compressed::open(path)?.take(START).read_to_end(&mut start).map_err(|e| Error::read(path, e))?;
+    let whole = (start.len() as u64) < START;
+    let mut lines: Vec<&[u8]> = start.split(|b| *b == b'\n').take(GUESSED_FROM + 1).collect();
+    // The last line may be cut off, or what follows the last line end.
+    if !whole || lines.len() > GUESSED_FROM || lines.last().is_some_and(|line| line.is_empty()) {
+        lines.pop();
+    }
+    let marks = |line: &[u8], mark: u8| {
+        let mut quoted = false;
+        line.iter()
+            .filter(|b| {
+                quoted ^= **b == b'"';
+                **b == mark && !quoted
+            })
+            .count()
+    };
+    let usual = Dialect::of(path, None, None).delimiter;
+    let splits = |mark: u8| {
+        let mut counts = lines.iter().map(|line| marks(line, mark));
+        let first = counts.next().unwrap_or(0);
+        counts.all(|count| count == first).then_some(first).filter(|count| *count > 0)
+    };
+    let mut best = (usual, splits(usual));
+    for mark in *b",;\t|" {
+        let found = splits(mark);
+        if found > best.1 {
+            best = (mark, found);
+        }
+    }
+    Ok((best.0 != usual).then_some(best.0))
+}
+
+/// Lines that a delimiter is guessed from.
+const GUESSED_FROM: usize = 20;
+
 /// An open file whose column names are known.
 pub(crate) struct Table {
     path: PathBuf,
@@ -116,23 +155,35 @@ impl Table {
         Ok(())
     }
 
-    /// The types of the first hundred rows.
+    /// The types of the first hundred rows; cells that are missing as a rule say nothing.
     pub fn glimpse(mut self) -> Result<Vec<Glimpse>> {
         let mut looks = vec![None; self.names.len()];
+        let mut bits = vec![[false; 2]; self.names.len()];
         let mut record = ByteRecord::new();
         for _ in 0..100 {
             if !self.next(&mut record)? {
                 break;
             }
-            for (look, cell) in looks.iter_mut().zip(record.iter()) {
+            for ((look, bits), cell) in looks.iter_mut().zip(&mut bits).zip(record.iter()) {
                 let text = cell.trim_ascii();
-                if text.is_empty() || *look == Some(Looks::Text) {
+                if is_missing(text) || *look == Some(Looks::Text) {
                     continue;
                 }
-                *look = Some(if parse(text).is_finite() { Looks::Number } else { Looks::Text });
+                let bit = [&b"0"[..], b"1"].iter().position(|bit| *bit == text);
+                bit.into_iter().for_each(|bit| bits[bit] = true);
+                *look = Some(match (parse(text).is_finite(), bit, *look) {
+                    (false, ..) => Looks::Text,
+                    (true, Some(_), None | Some(Looks::Bit)) => Looks::Bit,
+                    _ => Looks::Number,
+                });
             }
         }
-        let seen = looks.into_iter().map(|l| l.unwrap_or(Looks::Text));
+        let seen = looks.into_iter().zip(bits).map(|(look, bits)| match look {
+            None => Looks::Empty,
+            // A column of zeros may well be a number that is mostly zero.
+            Some(Looks::Bit) if bits != [true; 2] => Looks::Number,
+            Some(look) => look,
+        });
         Ok(self.names.into_iter().zip(seen).map(|(name, looks)| Glimpse { name, looks }).collect())
     }
 

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use super::hints;
 use crate::error::Result;
 use crate::read::{Glimpse, Looks, glimpse};
 
@@ -28,13 +29,20 @@ const PREFACE: &str = "\
 /// Of a text file it must be said whether it has a header: the first line may be somebody's row, whose cells would stand in the
 /// draft as names. A declared header with a cell that no name should be is refused all the same. Without a header the columns are
 /// called c1, c2, ... Files that name their columns themselves need no declaration and refuse one.
-pub fn draft(file: &Path, has_header: Option<bool>) -> Result<String> {
-    let columns = glimpse(file, has_header)?;
+///
+/// With `units`, a number whose *name* reads like an age, a percentage or an amount of money has a comment with bounds that are common for
+/// such columns: a reminder of public knowledge, taken from no cell.
+pub fn draft(file: &Path, has_header: Option<bool>, units: bool) -> Result<String> {
+    let (columns, delimiter) = glimpse(file, has_header)?;
     let mut text = String::from(PREFACE);
     text.push_str(
         "\ntarget = \"\"           # the column to explain\nintercept = true\n\
          missing = \"fill\"      # or \"drop\": the row gets weight zero\n",
     );
+    if let Some(mark) = delimiter {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "delimiter = {:?}       # a guess from the first lines", mark.to_string());
+    }
     if has_header == Some(true) {
         text.push_str("header = true         # the first line holds the names below\n");
     }
@@ -47,15 +55,28 @@ pub fn draft(file: &Path, has_header: Option<bool>) -> Result<String> {
         );
         let _ = writeln!(text, "names = [{}]", names.join(", "));
     }
+    if units {
+        text.push_str(
+            "\n# Notes beside numbers are bounds that are common for columns of such names. They are no advice on this table.\n",
+        );
+    }
     text.push_str("\n[columns]\n");
     for Glimpse { name, looks } in columns {
-        let declaration = match looks {
-            Looks::Number => "kind = \"real\", bounds = []",
-            Looks::Text => "kind = \"category\", levels = []",
+        let (declaration, note) = match looks {
+            Looks::Number => ("kind = \"real\", bounds = []", ""),
+            Looks::Text => ("kind = \"category\", levels = []", ""),
             // The type itself says which levels there are.
-            Looks::Truth => "kind = \"binary\", levels = [\"false\", \"true\"]",
+            Looks::Truth => ("kind = \"binary\", levels = [\"false\", \"true\"]", ""),
+            Looks::Bit => ("kind = \"binary\", levels = [\"0\", \"1\"]", ""),
+            Looks::Empty => {
+                ("kind = \"real\", bounds = []", "no cell in the first rows: the kind is not known")
+            }
         };
-        let _ = writeln!(text, "{} = {{ {declaration} }}", key(&name));
+        let is_number = matches!(looks, Looks::Number | Looks::Empty);
+        let hint = if units && is_number { hints::of(&name).unwrap_or_default() } else { String::new() };
+        let notes: Vec<&str> = [note, &hint].into_iter().filter(|note| !note.is_empty()).collect();
+        let comment = if notes.is_empty() { String::new() } else { format!("  # {}", notes.join("; ")) };
+        let _ = writeln!(text, "{} = {{ {declaration} }}{comment}", key(&name));
     }
     Ok(text)
 }

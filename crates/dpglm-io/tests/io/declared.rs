@@ -31,7 +31,7 @@ fn an_undeclared_header_is_refused_whatever_the_first_line_says() {
         let messages = [
             message(read_wide(&file.path, &wide(), &OPTIONS)),
             message(shape(&file.path, Declared::Wide(&wide()), &OPTIONS)),
-            message(draft(&file.path, None)),
+            message(draft(&file.path, None, false)),
         ];
         for m in messages {
             says(
@@ -132,8 +132,8 @@ fn declarations_that_say_nothing_are_refused() {
         says(&message(read_wide(path, &wide, &OPTIONS)), &parts);
         says(&message(shape(path, Declared::Wide(&wide), &OPTIONS)), &parts);
     }
-    says(&message(draft(&table.path, Some(true))), &["names its columns itself", "leave out --header"]);
-    assert!(draft(&table.path, None).is_ok());
+    says(&message(draft(&table.path, Some(true), false)), &["names its columns itself", "leave out --header"]);
+    assert!(draft(&table.path, None, false).is_ok());
 }
 
 #[test]

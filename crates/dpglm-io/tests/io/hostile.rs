@@ -21,7 +21,7 @@ fn try_everything(bytes: &[u8], format: Format) {
         let _ = (read_wide(&file.path, wide, &options), shape(&file.path, Declared::Wide(wide), &options));
     }
     let _ = read_table(&file.path, &schema(PARQUET_SCHEMA), &options);
-    let _ = [None, Some(true), Some(false)].map(|header| dpglm_io::draft(&file.path, header));
+    let _ = [None, Some(true), Some(false)].map(|header| dpglm_io::draft(&file.path, header, true));
 }
 
 /// A valid file with some bytes changed and perhaps its end cut off.
