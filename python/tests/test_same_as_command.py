@@ -250,3 +250,71 @@ def test_wrong_bounds_are_refused_in_the_same_words(table: tuple[np.ndarray, np.
         with pytest.raises(ValueError) as refused:
             dpglm.PrivateLogisticRegression(feature_bounds=(low, high), classes=[0, 1], **BUDGET).fit(X, y)
         assert words(done.stderr) == str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("extra", "flags"),
+    [
+        ({}, []),
+        ({"by": "sex", "histograms": 5, "intervals": 0.9}, ["--by", "sex", "--histograms", 5, "--intervals", 0.9]),
+        ({"cross": ("sex", "work"), "correlations": True}, ["--cross", "sex,work", "--correlations"]),
+        ({"magnitudes": {"pay": (1e9, 1)}}, ["--bounds", "private", "--magnitudes", "pay=1e9:1"]),
+    ],
+)
+def test_descriptions(extra: dict, flags: list, rng: np.random.Generator, tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(45, 12, 3000).round(1),
+            "pay": rng.lognormal(8, 1, 3000).round(2),
+            "sex": rng.choice(["f", "m"], 3000),
+            "work": rng.choice(["a", "b", "c"], 3000),
+        }
+    )
+    frame.loc[4, "age"] = np.nan
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    text = '''missing = "drop"
+[columns]
+age = { kind = "real", bounds = [0, 110] }
+pay = { kind = "real", bounds = [0, 100000] }
+sex = { kind = "binary", levels = ["f", "m"] }
+work = { kind = "category", levels = ["a", "b", "c"], reference = "b" }
+'''
+    (tmp_path / "t.toml").write_text(text)
+    expected = command(tmp_path, "describe", tmp_path / "t.csv", "--schema", tmp_path / "t.toml", *flags, *FLAGS)
+    with pytest.warns(dpglm.CuratorNote, match="column `age`: 1 missing"):
+        found = dpglm.describe(frame, dpglm.Schema(text), **extra, **BUDGET)
+    assert found.to_json() == expected
+    assert found.certificate.as_dict() == json.loads(expected)["certificate"]
+    table = found.table
+    assert (table["low"] <= table["estimate"]).all() and (table["estimate"] <= table["high"]).all()
+    for group, rows in table.groupby("group"):
+        assert rows.loc[(group, "work"), "estimate"].loc[["a", "b", "c"]].sum() == pytest.approx(1), group
+    assert len(found.to_polars()) == len(table)
+    assert ("by" in extra) == ("share of rows" in table.index.get_level_values("statistic"))
+    if "cross" in extra:
+        assert found.cross.shape == (2, 3) and found.cross.to_numpy().sum() == pytest.approx(1)
+        assert found.correlations.shape == (3, 3) and np.linalg.eigvalsh(found.correlations).min() > -1e-9
+    if "by" in extra:
+        assert found.histograms["f"]["age"]["edges"][-1] == 110
+        assert "<svg" in found._repr_html_() and found.bars()
+    if "magnitudes" in extra:
+        assert found.as_dict()["groups"][0]["columns"]["pay"]["bounds"][1] < 1e7
+
+
+def test_descriptions_are_refused_in_the_same_words(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    text = "[columns]\na = { kind = 'real', bounds = [0, 4] }\n"
+    (tmp_path / "t.toml").write_text(text)
+    for extra, flags in [
+        ({"histograms": 1}, ["--histograms", 1]),
+        ({"cross": ("a", "b")}, ["--cross", "a,b"]),
+        ({"by": "a"}, ["--by", "a"]),
+        ({"correlations": True}, ["--correlations"]),
+        ({"intervals": 2.0}, ["--intervals", 2]),
+    ]:
+        done = run("describe", tmp_path / "t.csv", "--schema", tmp_path / "t.toml", *flags, *FLAGS)
+        assert done.returncode == 2, (flags, done.stderr)
+        with pytest.raises(ValueError) as refused:
+            dpglm.describe(frame, dpglm.Schema(text), **extra, **BUDGET)
+        assert words(done.stderr) == words(str(refused.value)), flags

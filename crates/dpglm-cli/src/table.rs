@@ -59,6 +59,75 @@ pub enum Storage {
     F64,
 }
 
+/// How bounds are found where none are declared.
+#[derive(Args)]
+pub struct Search {
+    /// Where bounds come from: `declared` in the schema, or, of numbers that have a magnitude in their place, found privately with a part of
+    /// the same budget
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Source::Declared, hide_default_value = true)]
+    #[arg(help_heading = "Data")]
+    bounds: Source,
+    /// In place of the bounds of these numbers, the largest size that values can have and the smallest difference that matters
+    #[arg(long, value_name = "NAME=MAX:RES,...", value_parser = magnitudes, help_heading = "Data")]
+    magnitudes: Option<Magnitudes>,
+    /// The part of the budget that finds bounds [default: 0.1]
+    #[arg(long, value_name = "SHARE", value_parser = crate::flags::number, allow_negative_numbers = true)]
+    #[arg(help_heading = "Data")]
+    bounds_share: Option<f64>,
+}
+
+/// Where bounds come from.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Source {
+    /// From the schema
+    Declared,
+    /// From the rows, privately
+    Private,
+}
+
+/// Names with magnitudes and resolutions.
+#[derive(Clone)]
+struct Magnitudes(Vec<(String, f64, f64)>);
+
+impl Search {
+    /// The part of the budget for bounds, and the schema with the magnitudes that are given.
+    pub fn of(&self, known: Known) -> Result<(Option<f64>, Known), Failure> {
+        let private = self.bounds == Source::Private;
+        let given = [("--magnitudes", self.magnitudes.is_some()), ("--bounds-share", self.bounds_share.is_some())];
+        if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given && !private) {
+            return Err(Failure::Usage(format!(
+                "{flag} goes with --bounds private: give that too, or leave out {flag}"
+            )));
+        }
+        let known = match (known, private) {
+            (Known::Schema(schema), _) => {
+                let given = self.magnitudes.iter().flat_map(|Magnitudes(all)| all.clone());
+                Known::Schema(schema.with_magnitudes(&given.collect::<Vec<_>>())?)
+            }
+            (Known::Wide(_), true) => {
+                return Err(Failure::Usage(
+                    "--bounds private needs a schema, in which a number has a magnitude: give --schema FILE, or leave out --bounds".into(),
+                ));
+            }
+            (wide, false) => wide,
+        };
+        Ok((private.then(|| self.bounds_share.unwrap_or(dpglm::estimators::bounds::SHARE)), known))
+    }
+}
+
+/// Names with their magnitudes.
+fn magnitudes(text: &str) -> Result<Magnitudes, String> {
+    let one = |part: &str| {
+        let (name, rest) = part.rsplit_once('=')?;
+        let (largest, resolution) = rest.split_once(':')?;
+        Some((name.trim().to_owned(), largest.trim().parse().ok()?, resolution.trim().parse().ok()?))
+    };
+    let all: Option<Vec<(String, f64, f64)>> = text.split(',').map(one).collect();
+    all.map(Magnitudes).ok_or_else(|| {
+        "names with the largest size and the smallest difference are needed: write them like income=1e9:1,age=1e3:1".into()
+    })
+}
+
 impl Columns {
     /// The schema or the bounds, checked before any table is opened. `files` are all tables of the command.
     pub fn known(&self, files: &[Option<&PathBuf>]) -> Result<Known, Failure> {

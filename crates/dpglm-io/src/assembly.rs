@@ -11,6 +11,7 @@
 //! | [`model`], [`tune`] | which model is fitted, by which method, and what is chosen privately |
 //! | [`means`] | which means are taken |
 //! | [`describe`] | the description of a table, its artefact and drawings |
+//! | [`search`] | private bounds: which columns need them |
 //! | [`budget`] | the privacy granted: no number has a default |
 //! | [`fit`] | from an encoded table to the artefact of a fit or of means |
 //! | [`document`] | the artefacts: self-describing JSON |
@@ -36,6 +37,7 @@ pub mod notes;
 pub mod planned;
 pub mod predict;
 pub mod render;
+pub mod search;
 pub mod signed;
 pub mod study;
 mod table;

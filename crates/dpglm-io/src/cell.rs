@@ -46,6 +46,8 @@ pub struct Numeric {
     pub fill: f64,
     /// True if values are whole numbers.
     pub whole: bool,
+    /// What need not be told apart, where bounds are a magnitude and tighter ones are found privately.
+    pub resolution: Option<f64>,
 }
 
 impl Numeric {
@@ -188,7 +190,7 @@ mod tests {
 
         #[test]
         fn decoding_any_text_stays_within_the_bounds(text in proptest::collection::vec(any::<u8>(), 0..24)) {
-            let numeric = Numeric { bounds: Bounds::new("b", -3.0, 8.0).unwrap(), fill: 1.0, whole: false };
+            let numeric = Numeric { bounds: Bounds::new("b", -3.0, 8.0).unwrap(), fill: 1.0, whole: false, resolution: None };
             let (value, _) = numeric.decode(Cell::Text(&text));
             prop_assert!((-3.0..=8.0).contains(&value));
         }

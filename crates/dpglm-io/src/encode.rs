@@ -70,12 +70,14 @@ pub struct EncodedColumn {
     pub declared: String,
     /// True if it takes one of two values.
     pub binary: bool,
+    /// Of a number whose bounds are a magnitude: what need not be told apart, in the user's unit.
+    pub resolution: Option<f64>,
 }
 
 impl EncodedColumn {
     /// A column of numbers that is stored as it is declared.
     pub fn number(name: String, scaling: Scaling) -> Self {
-        Self { declared: name.clone(), name, scaling, category: None, binary: false }
+        Self { declared: name.clone(), name, scaling, category: None, binary: false, resolution: None }
     }
 }
 

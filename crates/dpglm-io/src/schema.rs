@@ -276,6 +276,36 @@ impl Schema {
         Ok((plan.columns, plan.target))
     }
 
+    /// The same schema, in which these numbers have a magnitude and a resolution in place of bounds.
+    pub fn with_magnitudes(mut self, magnitudes: &[(String, f64, f64)]) -> Result<Self> {
+        for (name, largest, resolution) in magnitudes {
+            let Some(column) = self.raw.columns.get_mut(name) else {
+                return Err(Error::declaration(
+                    "magnitudes",
+                    format!("`{name}` is not declared under [columns]"),
+                    "give the names of declared numbers",
+                ));
+            };
+            if !matches!(column.kind, raw::RawKind::Real | raw::RawKind::Count) {
+                return Err(Error::declaration(
+                    "magnitudes",
+                    format!("`{name}` is no number"),
+                    "give the names of declared numbers",
+                ));
+            }
+            (column.bounds, column.magnitude, column.resolution) = (None, Some(*largest), Some(*resolution));
+        }
+        Ok(Self { counting_out: self.counting_out, ..Self::try_from(self.raw)? })
+    }
+
+    /// The columns that have a magnitude in place of bounds.
+    pub fn unbounded(&self) -> impl Iterator<Item = &str> {
+        let is_searched = |c: &&Column| {
+            matches!(&c.kind, Kind::Real(n) | Kind::Count(n) if n.resolution.is_some())
+        };
+        self.columns.iter().filter(is_searched).map(|c| c.name.as_str())
+    }
+
     /// The marks that stand for a missing cell.
     pub(crate) fn missing_values(&self) -> Vec<Vec<u8>> {
         match &self.raw.missing_values {

@@ -226,7 +226,7 @@ impl Wide {
             let declared = if Some(name) == target.as_ref() {
                 self.target_column()
             } else if Some(name) == self.unit.as_ref() {
-                RawColumn { kind: RawKind::Ignore, bounds: None, levels: None, reference: None, fill: None }
+                RawColumn::of(RawKind::Ignore)
             } else {
                 numeric(self.bounds.feature)
             };
@@ -276,24 +276,13 @@ impl Wide {
             None => {
                 let level =
                     |a: i64, b: &str| RawLevel::Several(vec![Scalar::Integer(a), Scalar::Text(b.to_owned())]);
-                RawColumn {
-                    kind: RawKind::Binary,
-                    bounds: None,
-                    levels: Some(vec![level(0, "-1"), level(1, "+1")]),
-                    reference: None,
-                    fill: None,
-                }
+                let levels = Some(vec![level(0, "-1"), level(1, "+1")]);
+                RawColumn { levels, ..RawColumn::of(RawKind::Binary) }
             }
         }
     }
 }
 
 fn numeric((lower, upper): (f64, f64)) -> RawColumn {
-    RawColumn {
-        kind: RawKind::Real,
-        bounds: Some(vec![lower, upper]),
-        levels: None,
-        reference: None,
-        fill: None,
-    }
+    RawColumn { bounds: Some(vec![lower, upper]), ..RawColumn::of(RawKind::Real) }
 }

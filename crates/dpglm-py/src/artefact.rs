@@ -3,6 +3,7 @@
 use super::table::Table;
 use super::words::exception;
 use dpglm_io::assembly::Failure;
+use dpglm_io::assembly::describe::document::DescribeDocument;
 use dpglm_io::assembly::document::{Artefact as Document, parse};
 use dpglm_io::assembly::predict::{linear_predictors, predict};
 use dpglm_io::assembly::signed;
@@ -69,6 +70,26 @@ impl Artefact {
         numbers.into_pyarray(py).reshape([rows, columns])
     }
 
+    /// Histograms and shares of a description as bars of text.
+    fn bars(&self) -> PyResult<String> {
+        Ok(self.description()?.bars())
+    }
+
+    /// The same as SVG.
+    fn svg(&self) -> PyResult<String> {
+        Ok(self.description()?.svg())
+    }
+
+    /// A description as one HTML page.
+    fn html(&self) -> PyResult<String> {
+        Ok(self.description()?.html())
+    }
+
+    /// What stands in that page's body.
+    fn fragment(&self) -> PyResult<String> {
+        Ok(self.description()?.fragment())
+    }
+
     fn __repr__(&self) -> String {
         self.0.table()
     }
@@ -100,6 +121,16 @@ impl Artefact {
         match &self.0 {
             Document::Fit(fit) => Ok(fit),
             Document::Mean(_) => Err(exception(Failure::Failed("means predict nothing: fit a model".into()))),
+            Document::Describe(_) => {
+                Err(exception(Failure::Failed("a description predicts nothing: fit a model".into())))
+            }
+        }
+    }
+
+    fn description(&self) -> PyResult<&DescribeDocument> {
+        match &self.0 {
+            Document::Describe(description) => Ok(description),
+            _ => Err(exception(Failure::Failed("only a description can be drawn".into()))),
         }
     }
 }

@@ -70,7 +70,7 @@ pub fn check_bounds(key: &str, low: f64, high: f64) -> PyResult<()> {
     dpglm_io::Bounds::new(key, low, high).map(drop).map_err(exception)
 }
 
-fn granted(epsilon: Option<f64>, delta: Option<f64>) -> Result<Privacy, Failure> {
+pub fn granted(epsilon: Option<f64>, delta: Option<f64>) -> Result<Privacy, Failure> {
     let (epsilon, delta) = numbers(epsilon, delta)?;
     budget::privacy(epsilon, delta)
 }
@@ -85,7 +85,7 @@ fn numbers(epsilon: Option<f64>, delta: Option<f64>) -> Result<(Option<f64>, Opt
     Ok((epsilon.map(budget::epsilon).transpose()?, delta.map(budget::delta).transpose()?))
 }
 
-fn source(seed: Option<u64>) -> Result<RandomSource, Failure> {
+pub fn source(seed: Option<u64>) -> Result<RandomSource, Failure> {
     Ok(match seed {
         Some(seed) => RandomSource::insecure_seeded(seed),
         None => RandomSource::from_os()?,

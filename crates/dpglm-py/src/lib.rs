@@ -6,6 +6,7 @@
 //! | [`running`] | a long computation to one that can be interrupted and watched |
 //! | [`table`] | arrays and columns to encoded tables |
 //! | [`fit`] | what a user asks for to a model, and its artefact to JSON |
+//! | [`describe`] | the same for the description of a table |
 //! | [`artefact`] | artefacts to what is shown and predicted |
 //! | [`accounting`] | events and certificates |
 //! | [`study`], [`audit`] | plans and audits |
@@ -14,6 +15,7 @@
 mod accounting;
 mod artefact;
 mod audit;
+mod describe;
 #[cfg(feature = "collect")]
 mod device;
 mod fit;
@@ -35,6 +37,8 @@ mod _native {
     use crate::artefact::{Artefact, keygen, save_artefact, verify_artefact};
     #[pymodule_export]
     use crate::audit::{audit_mean, audit_model};
+    #[pymodule_export]
+    use crate::describe::{describe, schema_of_description};
     #[cfg(feature = "collect")]
     #[pymodule_export]
     use crate::device::answer_study;

@@ -18,6 +18,7 @@ from . import local
 from ._accounting import Event, Guarantee, account, calibrate
 from ._audit import AuditReport, audit
 from ._certificate import Certificate
+from ._describe import Description, describe
 from ._estimators import (
     PrivateLinearRegression,
     PrivateLogisticRegression,
@@ -37,6 +38,7 @@ __all__ = [
     "AuditReport",
     "Certificate",
     "CuratorNote",
+    "Description",
     "Event",
     "Guarantee",
     "PrivacyWarning",
@@ -50,6 +52,7 @@ __all__ = [
     "account",
     "audit",
     "calibrate",
+    "describe",
     "fit_table",
     "glm",
     "keygen",

@@ -77,7 +77,9 @@ class FittedModel(Estimator):
         return found[:, 0] if found.shape[1] == 1 else found
 
 
-def encode_table(data: Any, schema_json: str, *, constant: bool, needs_target: bool, strict: bool = False) -> Any:
+def encode_table(
+    data: Any, schema_json: str, *, constant: bool, needs_target: bool, strict: bool = False, for_means: bool = False
+) -> Any:
     """A data frame under a schema."""
     rows = adapt(data)
     how = {
@@ -85,7 +87,7 @@ def encode_table(data: Any, schema_json: str, *, constant: bool, needs_target: b
         "name": "data",
         "strict": strict,
         "constant_column": constant,
-        "for_means": False,
+        "for_means": for_means,
         "needs_target": needs_target,
         "single": False,
     }

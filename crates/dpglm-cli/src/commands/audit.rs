@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 use dpglm::audit::{Opposite, Table};
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
+use dpglm_io::assembly::search;
 use dpglm_io::assembly::audit::ground::{self, Simulated, Stage};
 use dpglm_io::assembly::audit::report::AuditDocument;
 use dpglm_io::assembly::audit::subject::MeanToAudit;
@@ -125,6 +126,9 @@ Examples:
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let (claim, privacy) = arguments.claim()?;
     let known = arguments.known()?;
+    if let Known::Schema(schema) = &known {
+        search::refuse(schema, "an audit")?;
+    }
     arguments.refuse_misplaced()?;
     let subject = arguments.subject(&known)?;
     if let Some(plot) = &arguments.plot {

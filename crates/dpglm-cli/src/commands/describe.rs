@@ -3,7 +3,7 @@
 use crate::artefact::{Artefact, Destination};
 use crate::failure::Failure;
 use crate::progress::tell;
-use crate::table::{Columns, Storage};
+use crate::table::{Columns, Search, Storage};
 use crate::{Format, budget, flags, planned};
 use clap::Args;
 use dpglm_io::assembly::describe::{Description, LEVEL};
@@ -24,6 +24,8 @@ pub struct Arguments {
     /// A TOML file that declares every column's kind with public bounds or levels; `dpglm schema init` drafts one
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     schema: PathBuf,
+    #[command(flatten)]
+    search: Search,
     /// Describe each level of this column apart (a declared category or binary), in one release
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     by: Option<String>,
@@ -86,6 +88,8 @@ Examples:
     dpglm describe people.csv --schema schema.toml --epsilon 1 --delta 1e-6
   The same for women and men apart, with histograms and a page to publish:
     dpglm describe people.csv --schema schema.toml --by sex --histograms --html table1.html --epsilon 1 --delta 1e-6
+  Where nobody knows how large incomes are:
+    dpglm describe people.csv --schema schema.toml --bounds private --magnitudes income=1e9:1 --epsilon 1 --delta 1e-6
   A cross table and correlations beside, bars in the terminal:
     dpglm describe people.csv --schema schema.toml --cross sex,region --correlations --plot --epsilon 1 --delta 1e-6";
 
@@ -96,7 +100,8 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         ));
     }
     let columns = columns(arguments);
-    let Known::Schema(schema) = columns.known(&[arguments.file.as_ref()])? else {
+    let (bounds_share, known) = arguments.search.of(columns.known(&[arguments.file.as_ref()])?)?;
+    let Known::Schema(schema) = known else {
         return Err(Failure::Usage("a description needs --schema FILE".into()));
     };
     let asked = Description {
@@ -105,6 +110,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         bins: arguments.histograms,
         cross: arguments.cross.clone().map(|Pair(names)| names),
         correlations: arguments.correlations,
+        bounds_share,
     };
     let schema = asked.schema(schema)?;
     let prepared = asked.prepare(&schema)?;

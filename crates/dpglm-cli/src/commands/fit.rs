@@ -12,7 +12,7 @@ use clap::Args;
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
 use dpglm_io::assembly::tune::{self, Tune};
-use dpglm_io::assembly::{fit, notes};
+use dpglm_io::assembly::{fit, notes, search};
 use dpglm_io::{Bounds, Response, Wide};
 use std::path::{Path, PathBuf};
 
@@ -124,6 +124,9 @@ Examples:
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let known = arguments.known()?;
+    if let Known::Schema(schema) = &known {
+        search::refuse(schema, "a fit")?;
+    }
     let mut model = arguments.model(&known)?;
     model.validate()?;
     model.sparse.public_features = arguments.sparse.public_features(&arguments.columns, &known)?;

@@ -26,6 +26,8 @@ pub struct Arguments {
     file: Option<PathBuf>,
     #[command(flatten)]
     columns: Columns,
+    #[command(flatten)]
+    search: table::Search,
     /// The column that says whose row it is: each person then counts once, by the mean of their rows, and the promise is for all
     /// rows of a person together
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
@@ -97,7 +99,7 @@ Examples:
     dpglm mean visits.csv --header --unit patient --feature-bounds=0,300 --epsilon 0.5 --delta 1e-6";
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
-    let known = known(arguments)?;
+    let (bounds_share, known) = arguments.search.of(known(arguments)?)?;
     let largest = Means::largest(&arguments.tune.clone().unwrap_or_default())?;
     let is_sparse = arguments.sparsity.or(largest).is_some();
     let default = Means::default_method(matches!(known, Known::Wide(_)), is_sparse);
@@ -107,6 +109,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         largest,
         deviations: arguments.deviations,
         unit: known.unit().map(str::to_owned),
+        bounds_share,
         weights: arguments.weights.clone().map(|Precision(weights)| weights).unwrap_or_default(),
         ..Means::by_method(arguments.method.unwrap_or(default))
     };

@@ -7,7 +7,7 @@ mod text;
 use super::failure::Failure;
 use super::means::columns::blocks;
 use super::means::{By, Means};
-use super::{budget, planned};
+use super::{budget, planned, search};
 use crate::schema::{Kind, Missing};
 use crate::{Bounds, Encoded, EncodedColumn, Scaling, Schema};
 use document::{
@@ -36,11 +36,13 @@ pub struct Description {
     pub cross: Option<[String; 2]>,
     /// Whether correlations are wanted.
     pub correlations: bool,
+    /// The part of the budget for the bounds of columns that have a magnitude in their place.
+    pub bounds_share: Option<f64>,
 }
 
 impl Default for Description {
     fn default() -> Self {
-        Self { by: None, level: LEVEL, bins: None, cross: None, correlations: false }
+        Self { by: None, level: LEVEL, bins: None, cross: None, correlations: false, bounds_share: None }
     }
 }
 
@@ -67,8 +69,12 @@ impl Description {
     /// Refuses what cannot be described, before any table is opened. The schema is one of [`Self::schema`].
     pub fn prepare(&self, schema: &Schema) -> Result<Prepared, Failure> {
         let columns = schema.encoded()?.0;
+        search::require(self.bounds_share, &columns)?;
         let blocks = blocks(&columns);
         let mut model = Describe::new(blocks.iter().map(|(block, _)| *block).collect())?.intervals(self.level)?;
+        if let Some(share) = self.bounds_share {
+            model = model.searching(search::magnitudes(&columns)?, share)?;
+        }
         let mut first = 0;
         for (place, (block, declared)) in blocks.iter().enumerate() {
             if let Some(Kind::Real(n) | Kind::Count(n)) = schema.column(declared).map(|c| &c.kind) {
@@ -156,7 +162,7 @@ impl Prepared {
         let named = |(place, group): (usize, &Described)| GroupDocument {
             group: self.by.as_ref().and_then(|by| by.levels.get(place).cloned()),
             share: group.share.map(Number::from),
-            columns: self.columns(table, &blocks, group),
+            columns: self.columns(table, &blocks, &found.blocks, group),
             cross: group.cross.as_ref().and_then(|cells| self.cross(&blocks, cells)),
             correlations: group.correlations.as_ref().map(|r| {
                 let names: Vec<String> = blocks
@@ -183,17 +189,18 @@ impl Prepared {
         &self,
         table: &Encoded,
         blocks: &[(Block, &str)],
+        found: &[Block],
         group: &Described,
     ) -> indexmap::IndexMap<String, ColumnDocument> {
         let mut first = 0;
         let mut all = indexmap::IndexMap::new();
-        for ((block, declared), summary) in blocks.iter().zip(&group.blocks) {
+        for (((block, declared), summary), found) in blocks.iter().zip(&group.blocks).zip(found) {
             let column = &table.columns[first];
             first += block.columns();
             let kind = self.schema.column(declared).map(|c| &c.kind);
             let document = match (summary, kind) {
                 (BlockSummary::Number { .. }, Some(Kind::Real(n) | Kind::Count(n))) => {
-                    number(summary, column, n)
+                    number(summary, column, n, found)
                 }
                 (BlockSummary::Levels { missing, shares }, Some(Kind::Binary(c) | Kind::Category(c))) => {
                     let order = declared_order(c.levels.names().len(), c.reference);
@@ -233,7 +240,12 @@ fn declared_order(levels: usize, reference: usize) -> Vec<usize> {
     (0..levels).map(|k| if k == reference { 0 } else { k + usize::from(k < reference) }).collect()
 }
 
-fn number(summary: &BlockSummary, column: &EncodedColumn, numeric: &crate::schema::Numeric) -> ColumnDocument {
+fn number(
+    summary: &BlockSummary,
+    column: &EncodedColumn,
+    numeric: &crate::schema::Numeric,
+    found: &Block,
+) -> ColumnDocument {
     let BlockSummary::Number { missing, mean, deviation, quartiles, histogram } = summary else {
         return ColumnDocument::default();
     };
@@ -241,6 +253,10 @@ fn number(summary: &BlockSummary, column: &EncodedColumn, numeric: &crate::schem
     let bounds = numeric.bounds;
     let user = |x: f64| bounds.clamp(center + unit * x);
     let on_grid = |x: f64| round(user(x), bounds);
+    let ends = match (found, numeric.resolution) {
+        (Block::Number { low, high }, Some(_)) => (user(*low), user(*high)),
+        _ => (bounds.lower(), bounds.upper()),
+    };
     let map = |e: &Estimate, to: &dyn Fn(f64) -> f64| Number { estimate: to(e.value), interval: [to(e.low), to(e.high)] };
     let [first, median, third] = quartiles.each_ref().map(|q| Some(map(q, &on_grid)));
     ColumnDocument {
@@ -251,13 +267,15 @@ fn number(summary: &BlockSummary, column: &EncodedColumn, numeric: &crate::schem
         median,
         third_quartile: third,
         histogram: histogram.as_ref().map(|bins| {
-            let edge = |k: usize| bounds.lower() + (bounds.upper() - bounds.lower()) * k as f64 / bins.len() as f64;
+            let (low, high) = ends;
+            let edge = |k: usize| low + (high - low) * k as f64 / bins.len() as f64;
             HistogramDocument {
                 edges: (0..=bins.len()).map(edge).collect(),
                 shares: bins.iter().copied().map(Number::from).collect(),
             }
         }),
         levels: None,
+        bounds: numeric.resolution.map(|_| [ends.0, ends.1]),
     }
 }
 

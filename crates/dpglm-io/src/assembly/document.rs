@@ -123,6 +123,9 @@ pub struct MeanDocument {
     /// The share of the rows in which each declared column has a value, where missing cells are counted out.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub observed: Option<IndexMap<String, f64>>,
+    /// The bounds that were found privately, of columns of which only a magnitude was declared: cells beyond count as the nearest.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bounds: Option<IndexMap<String, [f64; 2]>>,
     /// How they were taken, where not by one clip of whole rows.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub method: Option<MeanMethod>,
@@ -358,7 +361,12 @@ impl Artefact {
                 let rows = if mean.unit.is_some() { "units" } else { "rows" };
                 let groups = shares("share of rows", mean.groups.as_ref());
                 let observed = shares("share observed", mean.observed.as_ref());
-                format!("Means of {} {rows}{chosen}\n\n{table}{groups}{observed}{given}", mean.n)
+                let found = |(name, [low, high]): (&String, &[f64; 2])| {
+                    format!("\nBounds found for {name}: {} to {}", render::rounded(*low), render::rounded(*high))
+                };
+                let bounds: String = mean.bounds.iter().flatten().map(found).collect();
+                let bounds = if bounds.is_empty() { bounds } else { bounds + "\n" };
+                format!("Means of {} {rows}{chosen}\n\n{table}{groups}{observed}{given}{bounds}", mean.n)
             }
             Artefact::Describe(description) => description.table(),
         }

@@ -4,7 +4,7 @@ use super::document::{FIT, FitDocument, MEAN, MeanDocument, Named, TargetDocumen
 use super::failure::Failure;
 use super::means::{Estimator, MeanMethod, Means};
 use super::model::{Coefficient, Method, Model};
-use super::{budget, data, notes};
+use super::{budget, data, notes, search};
 use crate::{Encoded, Schema};
 use dpglm::central::Privacy;
 use dpglm::data::{Dataset, UnitMeans};
@@ -24,6 +24,7 @@ pub struct Prepared {
 
 /// Refuses a table that the model cannot be fitted to. `from` is named in messages only.
 pub fn prepare(model: &Model, table: Encoded, schema: Schema, from: &Path) -> Result<Prepared, Failure> {
+    search::refuse(&schema, "a fit")?;
     let names: Vec<String> = table.columns.iter().map(|c| c.name.clone()).collect();
     let units = table.user_units();
     let Some(target) = table.target.as_ref().map(TargetDocument::from) else {
@@ -177,6 +178,7 @@ pub fn take_means(
         by: means.by.as_ref().map(|by| by.column.clone()),
         sample_weight: means.sample_weight.as_ref().map(|weight| weight.column.clone()),
         groups: taken.as_ref().and_then(|taken| taken.groups.clone()),
+        bounds: taken.as_ref().and_then(|taken| taken.bounds.clone()),
         observed: taken.and_then(|taken| taken.observed),
         method: (means.method != MeanMethod::Localise).then_some(means.method),
         sparsity: means.sparsity,

@@ -5,6 +5,7 @@ pub mod columns;
 use super::failure::Failure;
 use super::known::Known;
 use super::planned;
+use super::search;
 use super::tune::Tune;
 use crate::schema::{Kind, Missing};
 use crate::{EncodedColumn, Schema};
@@ -53,6 +54,8 @@ pub struct Means {
     pub sample_weight: Option<SampleWeight>,
     /// How precise declared columns are to be, beside the others' 1.
     pub weights: IndexMap<String, f64>,
+    /// The part of the budget for the bounds of columns that have a magnitude in their place.
+    pub bounds_share: Option<f64>,
 }
 
 /// A column of groups.
@@ -115,6 +118,7 @@ impl Means {
             by: None,
             sample_weight: None,
             weights: IndexMap::new(),
+            bounds_share: None,
         }
     }
 
@@ -179,6 +183,7 @@ impl Means {
             ("--by", self.by.is_some()),
             ("--sample-weight", self.sample_weight.is_some()),
             ("--weights", !self.weights.is_empty()),
+            ("--bounds", self.bounds_share.is_some()),
         ];
         if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) {
             return Err(Failure::Usage(format!(
@@ -255,6 +260,7 @@ impl Means {
 
     /// The estimator of these columns as they are stored.
     pub fn estimator(&self, columns: &[EncodedColumn]) -> Result<Estimator, Failure> {
+        search::require(self.bounds_share, columns)?;
         let ranges = columns.iter().map(|c| (c.scaling.lower, c.scaling.upper)).collect();
         if let Some(largest) = self.largest {
             let model = TunedSparseMean::new(ranges, largest.min(columns.len()))?;

@@ -160,7 +160,11 @@ impl Plan {
     fn feature(&mut self, of: &Column, name: &str, scaling: Scaling, category: Option<usize>) -> usize {
         let binary = matches!(of.kind, Kind::Binary(_));
         let (name, declared) = (name.to_owned(), of.name.clone());
-        self.columns.push(EncodedColumn { name, scaling, category, declared, binary });
+        let resolution = match &of.kind {
+            Kind::Real(n) | Kind::Count(n) => n.resolution,
+            _ => None,
+        };
+        self.columns.push(EncodedColumn { name, scaling, category, declared, binary, resolution });
         self.columns.len() - 1
     }
 }

@@ -15,7 +15,10 @@ pub fn check(schema: &Schema, file: Option<&Path>) -> Result<String> {
         let (kind, declared, encoded) = match &column.kind {
             Kind::Real(n) | Kind::Count(n) => (
                 if n.whole { "count" } else { "real" },
-                format!("[{}, {}]", n.bounds.lower(), n.bounds.upper()),
+                match n.resolution {
+                    Some(resolution) => format!("at most {} in size, to {resolution}", n.bounds.upper()),
+                    None => format!("[{}, {}]", n.bounds.lower(), n.bounds.upper()),
+                },
                 format!("one number; a missing cell {}", missing(schema, &n.fill.to_string())),
             ),
             Kind::Binary(c) | Kind::Category(c) => {

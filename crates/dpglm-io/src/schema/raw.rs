@@ -48,12 +48,33 @@ pub(crate) struct RawColumn {
     pub kind: RawKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounds: Option<Vec<f64>>,
+    /// In place of bounds: the largest size that values can have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub magnitude: Option<f64>,
+    /// With a magnitude: the smallest difference that matters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub levels: Option<Vec<RawLevel>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<Scalar>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill: Option<Scalar>,
+}
+
+impl RawColumn {
+    /// Nothing but the kind.
+    pub(crate) fn of(kind: RawKind) -> Self {
+        Self {
+            kind,
+            bounds: None,
+            magnitude: None,
+            resolution: None,
+            levels: None,
+            reference: None,
+            fill: None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -73,6 +73,11 @@ fn kind(name: &str, raw: &RawColumn) -> Result<Kind> {
     if raw.bounds.is_some() && !numeric {
         return Err(misplaced("bounds"));
     }
+    for (field, given) in [("magnitude", raw.magnitude), ("resolution", raw.resolution)] {
+        if given.is_some() && !numeric {
+            return Err(misplaced(field));
+        }
+    }
     if raw.levels.is_some() && !categorical {
         return Err(misplaced("levels"));
     }
@@ -91,16 +96,18 @@ fn kind(name: &str, raw: &RawColumn) -> Result<Kind> {
 
 fn numeric(name: &str, raw: &RawColumn, whole: bool) -> Result<Numeric> {
     let key = format!("columns.{name}.bounds");
-    let bounds = match raw.bounds.as_deref() {
-        Some(&[lower, upper]) => Bounds::new(&key, lower, upper)?,
-        Some(other) => {
+    let searched = searched(name, raw, whole)?;
+    let bounds = match (raw.bounds.as_deref(), searched) {
+        (None, Some((bounds, _))) => bounds,
+        (Some(&[lower, upper]), _) => Bounds::new(&key, lower, upper)?,
+        (Some(other), _) => {
             return Err(Error::declaration(
                 key,
                 format!("two numbers are needed, got {}", other.len()),
                 "write bounds = [lower, upper]",
             ));
         }
-        None => {
+        (None, None) => {
             return Err(Error::declaration(
                 key,
                 format!("a column of kind \"{}\" needs bounds", raw.kind.word()),
@@ -135,7 +142,37 @@ fn numeric(name: &str, raw: &RawColumn, whole: bool) -> Result<Numeric> {
             )
         })?,
     };
-    Ok(Numeric { bounds, fill, whole })
+    Ok(Numeric { bounds, fill, whole, resolution: searched.map(|(_, resolution)| resolution) })
+}
+
+/// The widest bounds that a magnitude allows, and its resolution; `None` without one.
+fn searched(name: &str, raw: &RawColumn, whole: bool) -> Result<Option<(Bounds, f64)>> {
+    let refuse = |field: &str, problem: &str, remedy: &str| {
+        Err(Error::declaration(format!("columns.{name}.{field}"), problem, remedy))
+    };
+    match (raw.magnitude, raw.resolution) {
+        (None, None) => Ok(None),
+        (Some(_), _) if raw.bounds.is_some() => {
+            refuse("magnitude", "a column with bounds needs no magnitude", "remove one of the two")
+        }
+        (None, Some(_)) => refuse(
+            "resolution",
+            "a resolution goes with a magnitude",
+            "write magnitude = 1e6, resolution = 1, or remove it",
+        ),
+        (Some(_), None) => refuse(
+            "magnitude",
+            "a magnitude needs a resolution",
+            "write the smallest difference that matters, as resolution = 1",
+        ),
+        (Some(largest), Some(resolution)) => {
+            dpglm::estimators::bounds::Magnitude::new(largest, resolution)
+                .map_err(|e| Error::declaration(format!("columns.{name}.magnitude"), e.to_string(), "correct it"))?;
+            let lower = if whole { 0.0 } else { -largest };
+            let upper = if whole { largest.ceil() } else { largest };
+            Ok(Some((Bounds::new(&format!("columns.{name}.magnitude"), lower, upper)?, resolution)))
+        }
+    }
 }
 
 fn binary(name: &str, raw: &RawColumn) -> Result<Categorical> {

@@ -33,6 +33,7 @@ mod tests;
 
 pub use estimates::{BlockSummary, Described, DescribeFit, Estimate};
 
+use super::bounds::Magnitude;
 use super::means::{Block, MeanRows, MeanShape, Means, Moments};
 use crate::central::Privacy;
 use crate::central::interval::require_level;
@@ -99,7 +100,13 @@ impl Describe {
         }
     }
 
-    /// Also a histogram of each number, of so many equal bins on its declared range.
+    /// Numbers with a magnitude have their bounds found first: [`Means::searching`].
+    pub fn searching(mut self, magnitudes: Vec<Option<Magnitude>>, share: f64) -> Result<Self> {
+        self.means = self.means.searching(magnitudes, share)?;
+        Ok(self)
+    }
+
+    /// Also a histogram of each number, of so many equal bins on its range.
     pub fn histograms(mut self, bins: usize) -> Result<Self> {
         if !(2..=MOST_BINS).contains(&bins) {
             return Err(Error::OutOfRange {
@@ -171,7 +178,9 @@ impl Describe {
             )));
         }
         let plan = Plan::new(self, shape, privacy);
-        let calibration = Calibration::new(plan.lines(), privacy)?;
+        let mut lines = self.means.after_search().1;
+        lines.extend(plan.lines());
+        let calibration = Calibration::new(lines, privacy)?;
         Ok(PreparedDescribe { model: self.clone(), plan, calibration })
     }
 
@@ -212,6 +221,8 @@ impl PreparedDescribe {
             )));
         }
         let mut purse = calibration.open(rng);
+        let means = model.means.searched(rows, &mut purse)?;
+        let model = &Describe { blocks: means.blocks().to_vec(), means, ..model.clone() };
         // Step 1
         let moments: Moments = model.means.release(&plan.means, rows, &mut purse)?;
         let means = super::means::estimates::estimate(
@@ -235,6 +246,7 @@ impl PreparedDescribe {
             .enforcing("entries beyond a released clip count as its nearest end in means, deviations and correlations");
         // Step 5
         let released = estimates::Released { moments, means, counts, quartiles, tallies, products };
-        Ok(DescribeFit { groups: estimates::estimate(model, plan, &released), certificate })
+        let groups = estimates::estimate(model, plan, &released);
+        Ok(DescribeFit { groups, blocks: model.blocks.clone(), certificate })
     }
 }

@@ -13,6 +13,8 @@
 //! 4. `estimates`: means, with standard errors for sampling, noise and what the clips may have taken away. A function of what
 //!    was released.
 //!
+//! Numbers of which a magnitude alone is known have their bounds found first ([`super::bounds`]).
+//!
 //! # Guarantee
 //! Replacement of one unit (row), for every data set. Centres are selections of sensitivity 1, clips selections whose scores move
 //! in one direction only, the sums one Gaussian release (`sums` has the argument).
@@ -34,10 +36,11 @@ mod tests;
 pub use estimates::{ColumnMean, GroupMeans, MeansFit};
 pub use rows::MeanRows;
 
+use super::bounds::{Magnitude, Search};
 use crate::central::Privacy;
 use crate::central::interval::require_level;
 use crate::central::prepared::require_shape;
-use crate::central::purse::{Calibration, Purse};
+use crate::central::purse::{Calibration, Planned, Purse};
 use crate::central::purse::replay::Probe;
 use crate::data::range::require_interval;
 use crate::error::{Error, Result};
@@ -127,6 +130,7 @@ pub struct Means {
     /// How precise each block is to be, relative to the others.
     precision: Vec<f64>,
     level: Option<f64>,
+    search: Option<Search>,
 }
 
 impl Means {
@@ -137,7 +141,7 @@ impl Means {
         }
         blocks.iter().try_for_each(Block::validate)?;
         let precision = vec![1.0; blocks.len()];
-        Ok(Self { blocks, precision, level: None })
+        Ok(Self { blocks, precision, level: None, search: None })
     }
 
     /// How precise each block is to be: a block of weight 2 has half the noise, relative to its range, of one of weight 1.
@@ -167,6 +171,47 @@ impl Means {
         Ok(self)
     }
 
+    /// Numbers with a magnitude have no bounds: these are found privately first, with this part of the budget ([`SHARE`] is usual), and
+    /// take the place of the ranges, which are to hold the magnitude. One per block.
+    ///
+    /// [`SHARE`]: super::bounds::SHARE
+    pub fn searching(mut self, magnitudes: Vec<Option<Magnitude>>, share: f64) -> Result<Self> {
+        let fits = |(block, magnitude): (&Block, &Option<Magnitude>)| {
+            magnitude.is_none() || matches!(block, Block::Number { .. })
+        };
+        if magnitudes.len() != self.blocks.len() || !self.blocks.iter().zip(&magnitudes).all(fits) {
+            return Err(Error::Conflict("magnitudes are for numbers: give one per block, or none".into()));
+        }
+        if !(0.01..=0.5).contains(&share) {
+            return Err(Error::OutOfRange {
+                parameter: "share of the budget for bounds",
+                range: "from 0.01 to 0.5",
+                value: share.to_string(),
+                remedy: "0.1 is usual",
+            });
+        }
+        self.search = magnitudes.iter().any(Option::is_some).then_some(Search { magnitudes, share });
+        Ok(self)
+    }
+
+    /// The part of the budget that is left after bounds are found, and the releases that find them.
+    pub(super) fn after_search(&self) -> (f64, Vec<Planned>) {
+        self.search.as_ref().map_or((1.0, Vec::new()), |search| (1.0 - search.share, search.lines()))
+    }
+
+    /// The same with the bounds that are found.
+    pub(super) fn searched(&self, rows: &MeanRows<'_>, purse: &mut Purse<'_>) -> Result<Self> {
+        let blocks = match &self.search {
+            None => self.blocks.clone(),
+            Some(search) => search.release(&self.blocks, rows, purse)?,
+        };
+        Ok(Self { blocks, search: None, ..self.clone() })
+    }
+
+    pub(super) fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
     /// How many columns the design has.
     pub fn columns(&self) -> usize {
         self.blocks.iter().map(Block::columns).sum()
@@ -178,8 +223,10 @@ impl Means {
         if shape.groups == Some(0) {
             return Err(Error::Conflict("means by group need at least one group".into()));
         }
-        let plan = Plan::new(self, shape, privacy, 1.0);
-        let calibration = Calibration::new(plan.lines(), privacy)?;
+        let (share, mut lines) = self.after_search();
+        let plan = Plan::new(self, shape, privacy, share);
+        lines.extend(plan.lines());
+        let calibration = Calibration::new(lines, privacy)?;
         Ok(PreparedMeans { model: self.clone(), plan, calibration })
     }
 
@@ -233,6 +280,7 @@ impl PreparedMeans {
             )));
         }
         let mut purse = calibration.open(rng);
+        let model = &model.searched(rows, &mut purse)?;
         let Moments { clips, sums } = model.release(plan, rows, &mut purse)?;
         let certificate = purse
             .close(rows.adjacency())

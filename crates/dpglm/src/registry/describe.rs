@@ -6,6 +6,7 @@ use super::method::{DELTA, Method, Variant};
 use super::releases::audit;
 use super::tables::{Frame, Store};
 use crate::error::Result;
+use crate::estimators::bounds::Magnitude;
 use crate::estimators::describe::{BlockSummary, Describe, Estimate};
 use crate::estimators::means::{Block, MeanRows, MeanShape};
 use std::rc::Rc;
@@ -14,6 +15,9 @@ const ROWS: usize = 24;
 const RANGE: (f64, f64) = (-1.0, 2.0);
 /// Budgets that tell the sums and tallies, and ones at which selections show that share a small part with eight others.
 const BUDGETS: &[(f64, f64)] = &[(5.0, DELTA), (60.0, DELTA), (140.0, DELTA), (400.0, DELTA)];
+
+/// A number's bounds are found first.
+const SEARCHED: &str = "private bounds";
 
 /// A table's last entry says which group a row is in, or which cell is missing.
 #[derive(Clone, Copy, PartialEq)]
@@ -26,6 +30,7 @@ enum Counted {
 /// A number and two 0/1 columns of one range, everything asked for.
 fn one(name: &'static str, range: (f64, f64), counted: Counted, store: Store) -> Variant {
     let (low, high) = range;
+    let searched = name == SEARCHED;
     let shape = MeanShape {
         missing: counted == Counted::Missing,
         groups: (counted == Counted::ByGroup).then_some(2),
@@ -36,6 +41,13 @@ fn one(name: &'static str, range: (f64, f64), counted: Counted, store: Store) ->
         let blocks =
             vec![Block::Number { low, high }, Block::Binary { low, high }, Block::Binary { low, high }];
         let model = Describe::new(blocks)?.histograms(3)?.cross(1, 2)?.correlations()?;
+        let model = match searched {
+            true => {
+                let magnitude = Magnitude::new(low.abs().max(high.abs()), 1e-3)?;
+                model.searching(vec![Some(magnitude), None, None], 0.3)?
+            }
+            false => model,
+        };
         let prepared = model.prepare(shape, privacy)?;
         Ok(Method::new(prepared.events()?, move |probe| {
             let prepared = prepared.probed(probe);
@@ -80,6 +92,7 @@ pub(super) fn describe() -> Result<AuditCase> {
         one("sparse rows", RANGE, Counted::All, Store::Csr),
         one("missing cells", RANGE, Counted::Missing, Store::F64),
         one("by group", RANGE, Counted::ByGroup, Store::F64),
+        one(SEARCHED, RANGE, Counted::Missing, Store::F64),
     ];
     variants.extend(OFFSETS.map(|(name, times)| one(name, offset(times), Counted::All, Store::F64)));
     audit("describe", variants, &[])

@@ -8,6 +8,7 @@ use super::{AuditCase, Slack};
 use crate::central::{Privacy, PrivateMean, SparseMean};
 use crate::comparators::KarwaVadhan;
 use crate::error::Result;
+use crate::estimators::bounds::Magnitude;
 use crate::estimators::means::{Block, MeanRows, MeanShape, Means};
 use crate::privacy::{Event, Noise};
 use crate::tuning::{Truncation, TruncationLevel, TunedSparseMean};
@@ -69,7 +70,12 @@ fn columns(name: &'static str, range: (f64, f64), counted: Counted, frame: Frame
     Variant::new(name, Frame { columns: 3, ..frame }.within(range), move |privacy| {
         let blocks =
             vec![Block::Number { low, high }, Block::Number { low, high }, Block::Binary { low, high }];
-        let prepared = Means::new(blocks)?.prepare(shape, privacy)?;
+        let mut model = Means::new(blocks)?;
+        if name.starts_with("private bounds") {
+            let magnitude = Magnitude::new(low.abs().max(high.abs()), 1e-3)?;
+            model = model.searching(vec![Some(magnitude), Some(magnitude), None], 0.3)?;
+        }
+        let prepared = model.prepare(shape, privacy)?;
         Ok(Method::new(prepared.events()?, move |probe| {
             let prepared = prepared.probed(probe);
             Rc::new(move |data, rng| {
@@ -109,6 +115,8 @@ pub(super) fn column_means() -> Result<AuditCase> {
     variants.push(columns("missing cells", RANGE, Counted::Missing, table(RANGE)));
     variants.push(columns("by group", RANGE, Counted::ByGroup, table(RANGE)));
     variants.push(columns("units by group", RANGE, Counted::ByGroup, units()));
+    variants.push(columns("private bounds", RANGE, all, table(RANGE)));
+    variants.push(columns("private bounds of units", RANGE, all, units()));
     variants.extend(OFFSETS.map(|(name, times)| columns(name, offset(times), all, table(offset(times)))));
     audit("column-means", variants, NONE)
 }

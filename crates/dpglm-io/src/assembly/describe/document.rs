@@ -70,6 +70,9 @@ pub struct ColumnDocument {
     /// The share of rows in which it is missing, where missing cells are counted out.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub missing: Option<Number>,
+    /// The bounds that were found privately, where only a magnitude was declared: cells beyond count as the nearest.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bounds: Option<[f64; 2]>,
     /// The mean.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mean: Option<Number>,

@@ -55,6 +55,11 @@ impl DescribeDocument {
         for (place, (name, column)) in self.groups.iter().take(1).flat_map(|g| &g.columns).enumerate() {
             let cells = std::iter::repeat_n(String::new(), self.groups.len());
             rows.push(std::iter::once(name.clone()).chain(cells).collect());
+            if let Some([low, high]) = column.bounds {
+                let found = format!("{} to {}", render::rounded(low), render::rounded(high));
+                let cells = std::iter::repeat_n(found, self.groups.len());
+                rows.push(std::iter::once("  bounds found".to_owned()).chain(cells).collect());
+            }
             for (at, (statistic, _)) in statistics(column).iter().enumerate() {
                 let of_group = |group: &super::document::GroupDocument| {
                     let found = group.columns.get_index(place).map(|(_, column)| statistics(column));

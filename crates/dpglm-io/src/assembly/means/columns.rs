@@ -1,6 +1,7 @@
 //! Means of any columns: what each block is, whose rows they are, and the estimates under their names.
 
 use super::super::failure::Failure;
+use super::super::search;
 use super::Means;
 use crate::{Encoded, EncodedColumn};
 use dpglm::central::{Interval, MeanFit, Privacy};
@@ -30,6 +31,8 @@ pub struct Taken {
     pub observed: Option<IndexMap<String, f64>>,
     /// Each group's share of the rows, or of their weight.
     pub groups: Option<IndexMap<String, f64>>,
+    /// The bounds that were found, in the user's units.
+    pub bounds: Option<IndexMap<String, [f64; 2]>>,
 }
 
 /// The blocks of these columns: indicators of one category together.
@@ -57,6 +60,9 @@ impl ColumnMeans {
         let precision = blocks.iter().map(|(_, of)| means.weights.get(*of).copied().unwrap_or(1.0)).collect();
         let mut model = library::Means::new(blocks.into_iter().map(|(block, _)| block).collect())?;
         model = model.weights(precision)?;
+        if let Some(share) = means.bounds_share {
+            model = model.searching(search::magnitudes(columns)?, share)?;
+        }
         if let Some(level) = means.level {
             model = model.intervals(level)?;
         }
@@ -145,7 +151,17 @@ fn named(means: &Means, table: &Encoded, blocks: &[(Block, &str)], found: MeansF
         let share = |g: &library::GroupMeans| g.share.unwrap_or(0.0) / total.max(1e-300);
         by.levels.iter().cloned().zip(found.groups.iter().map(share)).collect()
     });
+    let bounds = means.bounds_share.map(|_| {
+        let columns = found.groups.iter().take(1).flat_map(|group| &group.columns);
+        let searched = table.columns.iter().zip(columns).filter(|(column, _)| column.resolution.is_some());
+        let user = |(column, mean): (&EncodedColumn, &library::ColumnMean)| {
+            let end = |x: f64| column.scaling.center + column.scaling.half_width * x;
+            (column.declared.clone(), [end(mean.range.0), end(mean.range.1)])
+        };
+        searched.map(user).collect()
+    });
     Taken {
+        bounds,
         places: (0..labels.len()).flat_map(|_| 0..count).collect(),
         names: labels.iter().flat_map(named).collect(),
         observed,

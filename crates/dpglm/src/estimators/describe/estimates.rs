@@ -33,6 +33,8 @@ const SQUARES: f64 = 1.5;
 pub struct DescribeFit {
     /// One per group; one of all rows without groups.
     pub groups: Vec<Described>,
+    /// The blocks, numbers with the bounds that were found for them.
+    pub blocks: Vec<Block>,
     /// What left, and what it cost.
     pub certificate: Certificate,
 }

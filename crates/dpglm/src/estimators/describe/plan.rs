@@ -43,7 +43,8 @@ impl Plan {
             + part(model.cross.is_some(), CROSS)
             + part(shape.groups.is_some(), GROUPS);
         let products = part(model.correlations, CORRELATIONS);
-        let sum = MEANS + quartiles + tallies + products;
+        // What is left after bounds are found is shared out.
+        let sum = (MEANS + quartiles + tallies + products) / model.means.after_search().0;
         Self {
             shape,
             means: MeansPlan::new(&model.means, shape, privacy, MEANS / sum),

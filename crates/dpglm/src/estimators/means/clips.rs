@@ -89,13 +89,13 @@ pub(in crate::estimators) fn release(
     Ok(clips)
 }
 
-/// A number's column.
-struct Side<'a, 'r> {
-    rows: &'a MeanRows<'r>,
-    block: usize,
-    column: usize,
-    low: f64,
-    high: f64,
+/// A number's column, within these bounds.
+pub(in crate::estimators) struct Side<'a, 'r> {
+    pub rows: &'a MeanRows<'r>,
+    pub block: usize,
+    pub column: usize,
+    pub low: f64,
+    pub high: f64,
 }
 
 impl Side<'_, '_> {
@@ -113,17 +113,38 @@ impl Side<'_, '_> {
         values
     }
 
+    /// The mean of the cells of each unit that has some.
+    pub(in crate::estimators) fn means(&self) -> Vec<f64> {
+        self.values(|cells| {
+            let (sum, count) = cells.fold((0.0, 0.0), |(sum, count), x| (sum + x, count + 1.0));
+            (sum / count).clamp(self.low, self.high)
+        })
+    }
+
+    /// For distances that fall, how many units lie beyond each and not beyond the one before; none lies beyond the first.
+    pub(in crate::estimators) fn beyond(&self, upper: bool, centre: f64, distances: &[f64]) -> Vec<u64> {
+        let farthest = self.values(|cells| match upper {
+            true => cells.fold(0.0, |far: f64, x| far.max(x - centre)),
+            false => cells.fold(0.0, |far: f64, x| far.max(centre - x)),
+        });
+        // A unit beyond the k-th distance is beyond all later, smaller ones; nothing is beyond the declared range.
+        let mut beyond = vec![0_u64; distances.len()];
+        for far in farthest {
+            let first = distances.partition_point(|&w| w >= far).max(1);
+            if let Some(count) = beyond.get_mut(first) {
+                *count += 1;
+            }
+        }
+        beyond
+    }
+
     fn clip(&self, plan: &Plan, purse: &mut Purse<'_>) -> Result<Clip> {
         let (low, high) = (self.low, self.high);
         let n = plan.shape.units as f64;
         // Step 1
         let evidence = n / (4.0 * plan.rank_noise(CENTRES, purse.noise_per_sensitivity(CENTRES)));
         let places = evidence.min(9.7).exp().max(128.0) as u64 + 1;
-        let means = self.values(|cells| {
-            let (sum, count) = cells.fold((0.0, 0.0), |(sum, count), x| (sum + x, count + 1.0));
-            (sum / count).clamp(low, high)
-        });
-        let centre = purse.quantile(CENTRES, &means, Candidates::even(low, high, places)?, 0.5)?;
+        let centre = purse.quantile(CENTRES, &self.means(), Candidates::even(low, high, places)?, 0.5)?;
 
         // Step 2
         let rooms = [(centre - low).max(0.0), (high - centre).max(0.0)];
@@ -169,21 +190,10 @@ impl Side<'_, '_> {
             true => (0..STEPS).map(|k| room * STEP.powi(-k)).collect(),
             false => vec![0.0],
         };
-        let farthest = self.values(|cells| match upper {
-            true => cells.fold(0.0, |far: f64, x| far.max(x - centre)),
-            false => cells.fold(0.0, |far: f64, x| far.max(centre - x)),
-        });
-        // A unit beyond the k-th distance is beyond all later, smaller ones; nothing is beyond the declared range.
-        let mut beyond = vec![0_u64; widths.len()];
-        for far in farthest {
-            let first = widths.partition_point(|&w| w >= far).max(1);
-            if let Some(count) = beyond.get_mut(first) {
-                *count += 1;
-            }
-        }
         let mut total = 0;
-        let scores: Vec<f64> = beyond
-            .iter()
+        let scores: Vec<f64> = self
+            .beyond(upper, centre, &widths)
+            .into_iter()
             .zip(&widths)
             .map(|(count, width)| {
                 total += count;

@@ -1,0 +1,70 @@
+//! What a user asks for to a description, and its artefact to JSON.
+
+use super::fit::{granted, source};
+use super::running;
+use super::table::{Table, schema};
+use super::words::{as_in_python, exception};
+use dpglm_io::assembly::describe::Description;
+use dpglm_io::assembly::render;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// What is asked for.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct AskedDescription {
+    epsilon: Option<f64>,
+    delta: Option<f64>,
+    insecure_seed: Option<u64>,
+    by: Option<String>,
+    level: f64,
+    bins: Option<usize>,
+    cross: Option<(String, String)>,
+    correlations: bool,
+    bounds_share: Option<f64>,
+}
+
+impl AskedDescription {
+    fn description(self) -> Description {
+        Description {
+            by: self.by,
+            level: self.level,
+            bins: self.bins,
+            cross: self.cross.map(|(a, b)| [a, b]),
+            correlations: self.correlations,
+            bounds_share: self.bounds_share,
+        }
+    }
+}
+
+/// The schema, as JSON, under which a table is read to be described.
+#[pyfunction]
+pub fn schema_of_description(
+    features: &str,
+    by: Option<String>,
+    magnitudes: Vec<(String, f64, f64)>,
+) -> PyResult<String> {
+    let features = schema(features)?.with_magnitudes(&magnitudes).map_err(exception)?;
+    let read = Description { by, ..Description::default() }.schema(features).map_err(exception)?;
+    serde_json::to_string(&read).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Describes a table that was read under such a schema. Gives the artefact's JSON and what is to be said beside it.
+#[pyfunction]
+pub fn describe(
+    py: Python<'_>,
+    table: &Bound<'_, Table>,
+    asked: AskedDescription,
+) -> PyResult<(String, Vec<String>)> {
+    let table = table.get();
+    let privacy = granted(asked.epsilon, asked.delta).map_err(exception)?;
+    let mut rng = source(asked.insecure_seed).map_err(exception)?;
+    let prepared = asked.description().prepare(&table.schema).map_err(exception)?;
+    let encoded = table.take().map_err(exception)?;
+    running::run(py, None, move |_| {
+        let mut said = Vec::new();
+        let say = &mut |note: &str| said.push(as_in_python(note));
+        let document = prepared.describe(&encoded, privacy, &mut rng, say)?;
+        Ok((render::json(&document)?, said))
+    })
+}
