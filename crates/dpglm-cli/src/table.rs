@@ -93,7 +93,8 @@ impl Search {
     /// The part of the budget for bounds, and the schema with the magnitudes that are given.
     pub fn of(&self, known: Known) -> Result<(Option<f64>, Known), Failure> {
         let private = self.bounds == Source::Private;
-        let given = [("--magnitudes", self.magnitudes.is_some()), ("--bounds-share", self.bounds_share.is_some())];
+        let given =
+            [("--magnitudes", self.magnitudes.is_some()), ("--bounds-share", self.bounds_share.is_some())];
         if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given && !private) {
             return Err(Failure::Usage(format!(
                 "{flag} goes with --bounds private: give that too, or leave out {flag}"

@@ -300,9 +300,8 @@ impl Schema {
 
     /// The columns that have a magnitude in place of bounds.
     pub fn unbounded(&self) -> impl Iterator<Item = &str> {
-        let is_searched = |c: &&Column| {
-            matches!(&c.kind, Kind::Real(n) | Kind::Count(n) if n.resolution.is_some())
-        };
+        let is_searched =
+            |c: &&Column| matches!(&c.kind, Kind::Real(n) | Kind::Count(n) if n.resolution.is_some());
         self.columns.iter().filter(is_searched).map(|c| c.name.as_str())
     }
 

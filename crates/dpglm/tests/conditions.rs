@@ -71,11 +71,7 @@ fn central(rng: &mut RandomSource) -> Vec<(&'static str, Certificate, Vec<&'stat
             column_means.fit(&MeanRows::new(&rows).unwrap(), privacy, rng).unwrap().certificate,
             vec![],
         ),
-        (
-            "describe",
-            describe.fit(&MeanRows::new(&rows).unwrap(), privacy, rng).unwrap().certificate,
-            vec![],
-        ),
+        ("describe", describe.fit(&MeanRows::new(&rows).unwrap(), privacy, rng).unwrap().certificate, vec![]),
         (
             "sparse-mean",
             SparseMean::new(ranges.clone(), 1).unwrap().fit(&rows, privacy, rng).unwrap().fit.certificate,

@@ -6,8 +6,8 @@ use crate::progress::tell;
 use crate::table::{Columns, Search, Storage};
 use crate::{Format, budget, flags, planned};
 use clap::Args;
-use dpglm_io::assembly::describe::{Description, LEVEL};
 use dpglm_io::assembly::Known;
+use dpglm_io::assembly::describe::{Description, LEVEL};
 use std::path::PathBuf;
 
 /// A private description of a table: for each number its mean, standard deviation and quartiles, for each category the shares of its levels,
@@ -163,7 +163,9 @@ struct Pair([String; 2]);
 
 fn pair(text: &str) -> Result<Pair, String> {
     match text.split_once(',').map(|(a, b)| (a.trim(), b.trim())) {
-        Some((a, b)) if !a.is_empty() && !b.is_empty() && !b.contains(',') => Ok(Pair([a.to_owned(), b.to_owned()])),
+        Some((a, b)) if !a.is_empty() && !b.is_empty() && !b.contains(',') => {
+            Ok(Pair([a.to_owned(), b.to_owned()]))
+        }
         _ => Err("two names are needed: write them like sex,region".into()),
     }
 }

@@ -66,9 +66,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     }
     match &arguments.action {
         Action::Init(init) => draft(init),
-        Action::Check(check) => {
-            Ok(dpglm_io::check(&Schema::load(&check.schema)?, check.file.as_deref())?)
-        }
+        Action::Check(check) => Ok(dpglm_io::check(&Schema::load(&check.schema)?, check.file.as_deref())?),
     }
 }
 

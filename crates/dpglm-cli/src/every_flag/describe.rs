@@ -16,14 +16,20 @@ pub const TABLE: Table = Table {
             &[("s", Instead("@/people.csv", "@/public.csv")), ("S", Instead("@/people.csv", "@/t.csv"))],
         ),
         ("--schema", &[("sS", Instead("@/people.toml", "@/fewer.toml"))]),
+        ("--bounds", &[("sS", With("--magnitudes age=1e4:1", "--bounds private"))]),
+        (
+            "--magnitudes",
+            &[
+                ("s", With("--bounds private", "--magnitudes age=1e4:1")),
+                ("S", Refused("--magnitudes age=1e4:1", "--bounds private")),
+            ],
+        ),
+        ("--bounds-share", &[("sS", With("--bounds private --magnitudes age=1e4:1", "--bounds-share 0.3"))]),
         ("--by", &[("sS", Honoured("--by sex"))]),
         ("--strict", &[("s", Honoured("--strict")), ("S", Refused("--strict", "leave out --strict"))]),
         (
             "--precision",
-            &[
-                ("s", Honoured("--precision f32")),
-                ("S", Refused("--precision f32", "leave out --precision")),
-            ],
+            &[("s", Honoured("--precision f32")), ("S", Refused("--precision f32", "leave out --precision"))],
         ),
         ("--histograms", &[("sS", Honoured("--histograms 5"))]),
         ("--cross", &[("sS", Honoured("--cross sex,work"))]),
@@ -44,14 +50,14 @@ pub const TABLE: Table = Table {
         ),
         (
             "--plot",
-            &[
-                ("s", Refused("--plot", "leave out --plot")),
-                ("S", Refused("--plot", "cannot be used with")),
-            ],
+            &[("s", Refused("--plot", "leave out --plot")), ("S", Refused("--plot", "cannot be used with"))],
         ),
         (
             "--svg",
-            &[("s", Honoured("--svg @/out/t.svg")), ("S", Refused("--svg @/out/t.svg", "cannot be used with"))],
+            &[
+                ("s", Honoured("--svg @/out/t.svg")),
+                ("S", Refused("--svg @/out/t.svg", "cannot be used with")),
+            ],
         ),
         (
             "--html",
@@ -75,10 +81,7 @@ pub const TABLE: Table = Table {
             ],
         ),
         ("--dry-run", &[("s", Honoured("--dry-run --rows 60")), ("S", Instead("--dry-run", ""))]),
-        (
-            "--rows",
-            &[("s", Refused("--rows 60", "--dry-run")), ("S", Instead("--rows 6000", "--rows 60"))],
-        ),
+        ("--rows", &[("s", Refused("--rows 60", "--dry-run")), ("S", Instead("--rows 6000", "--rows 60"))]),
         ("--format", &[("sS", Instead("--format json", "--format table"))]),
     ],
 };

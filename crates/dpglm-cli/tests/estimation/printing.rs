@@ -21,6 +21,9 @@ const NEAREST: &[(&str, usize, &str)] = &[
         "rates of attacks, p-values rounded up, the confidence",
     ),
     ("crates/dpglm-io/src/assembly/budget.rs", 1, "1/n"),
+    ("crates/dpglm-io/src/assembly/describe/drawing.rs", 25, "coordinates"),
+    ("crates/dpglm-io/src/assembly/describe/text.rs", 7, "estimates, edges of bins, found bounds"),
+    ("crates/dpglm-io/src/assembly/document.rs", 2, "found bounds"),
     ("crates/dpglm-io/src/assembly/render.rs", 1, "the rounding of estimates itself"),
     (
         "crates/dpglm-io/src/assembly/study.rs",

@@ -11,8 +11,8 @@ use super::{budget, planned, search};
 use crate::schema::{Kind, Missing};
 use crate::{Bounds, Encoded, EncodedColumn, Scaling, Schema};
 use document::{
-    ColumnDocument, CorrelationsDocument, CrossDocument, DESCRIBE, DescribeDocument, GroupDocument, HistogramDocument,
-    Number,
+    ColumnDocument, CorrelationsDocument, CrossDocument, DESCRIBE, DescribeDocument, GroupDocument,
+    HistogramDocument, Number,
 };
 use dpglm::central::Privacy;
 use dpglm::estimators::describe::{BlockSummary, Describe, Described, Estimate, Scale};
@@ -71,7 +71,8 @@ impl Description {
         let columns = schema.encoded()?.0;
         search::require(self.bounds_share, &columns)?;
         let blocks = blocks(&columns);
-        let mut model = Describe::new(blocks.iter().map(|(block, _)| *block).collect())?.intervals(self.level)?;
+        let mut model =
+            Describe::new(blocks.iter().map(|(block, _)| *block).collect())?.intervals(self.level)?;
         if let Some(share) = self.bounds_share {
             model = model.searching(search::magnitudes(&columns)?, share)?;
         }
@@ -86,7 +87,8 @@ impl Description {
         if let Some(bins) = self.bins {
             if !blocks.iter().any(|(block, _)| matches!(block, Block::Number { .. })) {
                 return Err(Failure::Usage(
-                    "--histograms needs a number, and the schema declares none: leave out --histograms".into(),
+                    "--histograms needs a number, and the schema declares none: leave out --histograms"
+                        .into(),
                 ));
             }
             model = model.histograms(bins)?;
@@ -130,7 +132,12 @@ impl Prepared {
     }
 
     /// The certificate that a description of so many rows would carry.
-    pub fn planned(&self, rows: usize, privacy: Privacy, source: &RandomSource) -> Result<Certificate, Failure> {
+    pub fn planned(
+        &self,
+        rows: usize,
+        privacy: Privacy,
+        source: &RandomSource,
+    ) -> Result<Certificate, Failure> {
         let events = self.model.prepare(self.shape(rows), privacy)?.events()?;
         planned::certificate(events, Vec::new(), Adjacency::ReplaceRow, None, privacy, source)
     }
@@ -257,7 +264,10 @@ fn number(
         (Block::Number { low, high }, Some(_)) => (user(*low), user(*high)),
         _ => (bounds.lower(), bounds.upper()),
     };
-    let map = |e: &Estimate, to: &dyn Fn(f64) -> f64| Number { estimate: to(e.value), interval: [to(e.low), to(e.high)] };
+    let map = |e: &Estimate, to: &dyn Fn(f64) -> f64| Number {
+        estimate: to(e.value),
+        interval: [to(e.low), to(e.high)],
+    };
     let [first, median, third] = quartiles.each_ref().map(|q| Some(map(q, &on_grid)));
     ColumnDocument {
         missing: missing.map(Number::from),
@@ -282,5 +292,6 @@ fn number(
 /// A quartile without the digits that scaling left behind. It was chosen from round numbers.
 fn round(x: f64, bounds: Bounds) -> f64 {
     let power = 10f64.powi(9 - (bounds.upper() - bounds.lower()).log10().ceil() as i32);
-    bounds.clamp((x * power).round() / power)
+    // Zero has no sign.
+    bounds.clamp((x * power).round() / power) + 0.0
 }

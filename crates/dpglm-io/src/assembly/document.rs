@@ -362,7 +362,11 @@ impl Artefact {
                 let groups = shares("share of rows", mean.groups.as_ref());
                 let observed = shares("share observed", mean.observed.as_ref());
                 let found = |(name, [low, high]): (&String, &[f64; 2])| {
-                    format!("\nBounds found for {name}: {} to {}", render::rounded(*low), render::rounded(*high))
+                    format!(
+                        "\nBounds found for {name}: {} to {}",
+                        render::rounded(*low),
+                        render::rounded(*high)
+                    )
                 };
                 let bounds: String = mean.bounds.iter().flatten().map(found).collect();
                 let bounds = if bounds.is_empty() { bounds } else { bounds + "\n" };

@@ -83,7 +83,11 @@ impl Plan {
                 Kind::Binary(c) | Kind::Category(c) if is_target => Purpose::LevelTarget(c.clone()),
                 Kind::Real(n) | Kind::Count(n) if is_exposure => Purpose::Exposure(*n),
                 Kind::Real(n) | Kind::Count(n) => {
-                    let scaling = Scaling::new(n.bounds, schema.scale(), schema.intercept());
+                    let scaling = match n.resolution {
+                        // Bounds are looked for in steps about zero.
+                        Some(_) => Scaling::new(n.bounds, Scale::Symmetric, false),
+                        None => Scaling::new(n.bounds, schema.scale(), schema.intercept()),
+                    };
                     Purpose::Number {
                         at: plan.feature(column, &column.name, scaling, None),
                         numeric: *n,

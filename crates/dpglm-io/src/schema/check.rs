@@ -37,7 +37,10 @@ pub fn check(schema: &Schema, file: Option<&Path>) -> Result<String> {
                 (
                     if is_binary { "binary" } else { "category" },
                     names.join(", "),
-                    format!("{columns}; a level not listed {undeclared}, a missing cell {}", missing(schema, fill)),
+                    format!(
+                        "{columns}; a level not listed {undeclared}, a missing cell {}",
+                        missing(schema, fill)
+                    ),
                 )
             }
             Kind::Ignore => ("ignore", String::new(), "not read".to_owned()),

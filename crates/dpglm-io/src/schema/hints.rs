@@ -7,9 +7,15 @@ const KNOWN: &[(&[&str], &str)] = &[
     (&["bp", "pressure"], "blood pressure in mmHg: [30, 260] is common"),
     (&["bmi"], "body mass index in kg/m2: [10, 80] is common"),
     (&["height", "stature"], "height of a person in cm: [40, 230] is common; in inches [15, 90]"),
-    (&["weight", "wt"], "weight of a person in kg: [1, 300] is common; a survey weight has its own documentation"),
+    (
+        &["weight", "wt"],
+        "weight of a person in kg: [1, 300] is common; a survey weight has its own documentation",
+    ),
     (&["age", "ages"], "age in years: [0, 110] is common; of adults [18, 100]"),
-    (&["year", "yr", "yob", "born"], "a calendar year: write the first and the last one that can occur, [1900, 2030] for births"),
+    (
+        &["year", "yr", "yob", "born"],
+        "a calendar year: write the first and the last one that can occur, [1900, 2030] for births",
+    ),
     (&["month"], "a month: [1, 12]; months of a duration need their own bounds"),
     (&["day", "weekday"], "a day: [1, 31] of a month, [1, 366] of a year, [0, 7] of a week"),
     (&["hour", "hours", "hrs"], "hours: [0, 24] of a day, [0, 100] of work in a week"),
@@ -30,11 +36,17 @@ const KNOWN: &[(&[&str], &str)] = &[
         "an income: a published upper decile is a start, as [0, 200000] a year; what lies above counts as the bound",
     ),
     (
-        &["price", "cost", "costs", "amount", "charge", "charges", "payment", "fee", "balance", "debt", "loan", "value", "gain", "loss"],
+        &[
+            "price", "cost", "costs", "amount", "charge", "charges", "payment", "fee", "balance", "debt",
+            "loan", "value", "gain", "loss",
+        ],
         "money: the largest amount that the source publishes; what lies above counts as the bound",
     ),
     (&["score", "rating", "grade", "mark"], "a score: the ends of its scale"),
-    (&["count", "number", "num", "visits", "n"], "a number of things: kind = \"count\" with the largest that matters"),
+    (
+        &["count", "number", "num", "visits", "n"],
+        "a number of things: kind = \"count\" with the largest that matters",
+    ),
 ];
 
 /// A comment for a column of this name.

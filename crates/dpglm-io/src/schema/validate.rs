@@ -166,8 +166,9 @@ fn searched(name: &str, raw: &RawColumn, whole: bool) -> Result<Option<(Bounds, 
             "write the smallest difference that matters, as resolution = 1",
         ),
         (Some(largest), Some(resolution)) => {
-            dpglm::estimators::bounds::Magnitude::new(largest, resolution)
-                .map_err(|e| Error::declaration(format!("columns.{name}.magnitude"), e.to_string(), "correct it"))?;
+            dpglm::estimators::bounds::Magnitude::new(largest, resolution).map_err(|e| {
+                Error::declaration(format!("columns.{name}.magnitude"), e.to_string(), "correct it")
+            })?;
             let lower = if whole { 0.0 } else { -largest };
             let upper = if whole { largest.ceil() } else { largest };
             Ok(Some((Bounds::new(&format!("columns.{name}.magnitude"), lower, upper)?, resolution)))

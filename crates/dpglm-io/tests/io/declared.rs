@@ -132,7 +132,10 @@ fn declarations_that_say_nothing_are_refused() {
         says(&message(read_wide(path, &wide, &OPTIONS)), &parts);
         says(&message(shape(path, Declared::Wide(&wide), &OPTIONS)), &parts);
     }
-    says(&message(draft(&table.path, Some(true), false)), &["names its columns itself", "leave out --header"]);
+    says(
+        &message(draft(&table.path, Some(true), false)),
+        &["names its columns itself", "leave out --header"],
+    );
     assert!(draft(&table.path, None, false).is_ok());
 }
 

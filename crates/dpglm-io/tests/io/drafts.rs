@@ -93,8 +93,17 @@ fn drafts_guess_more_than_types() {
     let file = sample("t.csv", format!("weight;member;empty;none;visits;text;age\n{rows}"));
     let text = draft(&file.path, Some(true), true).unwrap();
     says(&text, &["delimiter = \";\"", "member = { kind = \"binary\", levels = [\"0\", \"1\"] }\n"]);
-    says(&text, &["empty = { kind = \"real\", bounds = [] }  # no cell in the first rows", "none = { kind = \"real\""]);
-    says(&text, &["visits = { kind = \"real\", bounds = [] }  # a number of things", "text = { kind = \"category\""]);
+    says(
+        &text,
+        &[
+            "empty = { kind = \"real\", bounds = [] }  # no cell in the first rows",
+            "none = { kind = \"real\"",
+        ],
+    );
+    says(
+        &text,
+        &["visits = { kind = \"real\", bounds = [] }  # a number of things", "text = { kind = \"category\""],
+    );
     says(&text, &["age = { kind = \"real\", bounds = [] }  # age in years: [0, 110] is common"]);
     assert!(!text.contains("yes") && !text.contains("12,5"), "{text}");
     let plain = draft(&file.path, Some(true), false).unwrap();
@@ -131,7 +140,10 @@ fn a_check_says_what_columns_are_read_as_and_shows_no_cell() {
     says(&text, &["has the declared columns, 4 in all"]);
     assert!(!text.contains("77"), "{text}");
     let file = sample("t.csv", "id,years,work,income\n1,77,Private,3\n");
-    says(&message(dpglm_io::check(&schema, Some(&file.path))), &["does not declare 1 of the file's 4 columns", "`age`"]);
+    says(
+        &message(dpglm_io::check(&schema, Some(&file.path))),
+        &["does not declare 1 of the file's 4 columns", "`age`"],
+    );
 }
 
 /// The reference page names every field that a schema can have. The fields come from the parser's own list.
@@ -141,7 +153,8 @@ fn every_field_is_on_the_reference_page() {
     for wrong in ["nonsense = 1\n[columns]\n", "[columns]\na = { kind = \"real\", nonsense = 1 }\n"] {
         let m = message(Schema::parse(wrong));
         let (_, fields) = m.split_once("expected one of ").unwrap();
-        let fields: Vec<&str> = fields.split('`').skip(1).step_by(2).take_while(|f| !f.contains(' ')).collect();
+        let fields: Vec<&str> =
+            fields.split('`').skip(1).step_by(2).take_while(|f| !f.contains(' ')).collect();
         assert!(fields.len() >= 5, "{m}");
         for field in fields {
             assert!(page.contains(&format!("| `{field}` |")), "docs/schema.md does not explain {field}");

@@ -45,7 +45,8 @@ pub struct Magnitude {
 impl Magnitude {
     /// Refuses a precision that is none.
     pub fn new(largest: f64, resolution: f64) -> Result<Self> {
-        let fits = largest.is_finite() && resolution > 0.0 && resolution < largest && largest / resolution <= 1e15;
+        let fits =
+            largest.is_finite() && resolution > 0.0 && resolution < largest && largest / resolution <= 1e15;
         match fits {
             true => Ok(Self { largest, resolution }),
             false => Err(Error::OutOfRange {
@@ -107,8 +108,9 @@ fn bounds(side: &Side<'_, '_>, magnitude: Magnitude, purse: &mut Purse<'_>) -> R
     let n = side.rows.shape().units as f64;
     let noise = purse.noise_per_sensitivity(ENDS);
     let octaves = (2.0 * largest / resolution).log2();
-    let distances: Vec<f64> =
-        (0..=(octaves * PER_OCTAVE) as i32).map(|k| 2.0 * largest * (-f64::from(k) / PER_OCTAVE).exp2()).collect();
+    let distances: Vec<f64> = (0..=(octaves * PER_OCTAVE) as i32)
+        .map(|k| 2.0 * largest * (-f64::from(k) / PER_OCTAVE).exp2())
+        .collect();
     let most = SEEN * n / (octaves * std::f64::consts::LN_2);
     // Without noise the pull only decides between distances that nobody lies beyond.
     let reward = if noise > 0.0 { (PULL * noise / 2.0).min(most) } else { most.min(1e-3) };
@@ -201,10 +203,13 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        for (largest, resolution) in [(1.0, 0.0), (1.0, 2.0), (f64::INFINITY, 1.0), (1.0, f64::NAN), (1e9, 1e-9)] {
+        for (largest, resolution) in
+            [(1.0, 0.0), (1.0, 2.0), (f64::INFINITY, 1.0), (1.0, f64::NAN), (1e9, 1e-9)]
+        {
             assert!(Magnitude::new(largest, resolution).is_err(), "{largest} {resolution}");
         }
-        let model = || Means::new(vec![Block::Number { low: -1.0, high: 1.0 }, Block::Category { indicators: 1 }]);
+        let model =
+            || Means::new(vec![Block::Number { low: -1.0, high: 1.0 }, Block::Category { indicators: 1 }]);
         let magnitude = Some(Magnitude::new(1.0, 0.1).expect("valid"));
         assert!(model().expect("valid").searching(vec![magnitude], 0.1).is_err());
         assert!(model().expect("valid").searching(vec![None, magnitude], 0.1).is_err());

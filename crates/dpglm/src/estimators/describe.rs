@@ -31,7 +31,7 @@ mod tallies;
 #[cfg(test)]
 mod tests;
 
-pub use estimates::{BlockSummary, Described, DescribeFit, Estimate};
+pub use estimates::{BlockSummary, DescribeFit, Described, Estimate};
 
 use super::bounds::Magnitude;
 use super::means::{Block, MeanRows, MeanShape, Means, Moments};
@@ -225,12 +225,8 @@ impl PreparedDescribe {
         let model = &Describe { blocks: means.blocks().to_vec(), means, ..model.clone() };
         // Step 1
         let moments: Moments = model.means.release(&plan.means, rows, &mut purse)?;
-        let means = super::means::estimates::estimate(
-            &model.means,
-            &plan.means,
-            &moments.clips,
-            &moments.sums,
-        );
+        let means =
+            super::means::estimates::estimate(&model.means, &plan.means, &moments.clips, &moments.sums);
         let counts = estimates::counts(plan, &moments);
         // Step 2
         let quartiles = quartiles::release(model, plan, rows, &moments.clips, &counts, &mut purse)?;

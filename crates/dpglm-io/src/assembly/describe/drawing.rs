@@ -141,6 +141,10 @@ impl DescribeDocument {
     /// What stands in the page's body.
     pub fn fragment(&self) -> String {
         let drawing = if self.panels().is_empty() { String::new() } else { self.svg() };
-        format!("<pre>{}</pre>\n{drawing}<p>{}</p>\n", escaped(&self.table()), escaped(&self.certificate.to_string()))
+        format!(
+            "<pre>{}</pre>\n{drawing}<p>{}</p>\n",
+            escaped(&self.table()),
+            escaped(&self.certificate.to_string())
+        )
     }
 }

@@ -14,7 +14,8 @@ impl Number {
         let [low, high] = self.interval;
         let half = 0.5 * (high - low);
         let digits = half > 0.0 && half.is_finite();
-        let decimals = if digits { (DIGITS - 1 - half.log10().floor() as i32).clamp(0, 12) as usize } else { 0 };
+        let decimals =
+            if digits { (DIGITS - 1 - half.log10().floor() as i32).clamp(0, 12) as usize } else { 0 };
         let shown = |x: f64| {
             if !digits {
                 return render::rounded(x);
@@ -50,7 +51,9 @@ impl DescribeDocument {
         let mut rows = vec![std::iter::once(String::new()).chain(self.names()).collect::<Vec<_>>()];
         if self.by.is_some() {
             let share = |g: &super::document::GroupDocument| g.share.map_or_else(String::new, |s| s.text());
-            rows.push(std::iter::once("share of rows".to_owned()).chain(self.groups.iter().map(share)).collect());
+            rows.push(
+                std::iter::once("share of rows".to_owned()).chain(self.groups.iter().map(share)).collect(),
+            );
         }
         for (place, (name, column)) in self.groups.iter().take(1).flat_map(|g| &g.columns).enumerate() {
             let cells = std::iter::repeat_n(String::new(), self.groups.len());
@@ -63,10 +66,14 @@ impl DescribeDocument {
             for (at, (statistic, _)) in statistics(column).iter().enumerate() {
                 let of_group = |group: &super::document::GroupDocument| {
                     let found = group.columns.get_index(place).map(|(_, column)| statistics(column));
-                    found.and_then(|all| all.get(at).and_then(|(_, n)| n.map(Number::text))).unwrap_or_default()
+                    found
+                        .and_then(|all| all.get(at).and_then(|(_, n)| n.map(Number::text)))
+                        .unwrap_or_default()
                 };
                 rows.push(
-                    std::iter::once(format!("  {statistic}")).chain(self.groups.iter().map(of_group)).collect(),
+                    std::iter::once(format!("  {statistic}"))
+                        .chain(self.groups.iter().map(of_group))
+                        .collect(),
                 );
             }
         }
@@ -75,21 +82,27 @@ impl DescribeDocument {
             if let Some(cross) = &group.cross {
                 let [down, along] = &cross.columns;
                 text += &format!("\nShares of {down} (down) and {along} (across), {name}\n\n");
-                let mut rows = vec![std::iter::once(String::new()).chain(cross.across.clone()).collect::<Vec<_>>()];
+                let mut rows =
+                    vec![std::iter::once(String::new()).chain(cross.across.clone()).collect::<Vec<_>>()];
                 for (level, shares) in cross.rows.iter().zip(&cross.shares) {
-                    rows.push(std::iter::once(level.clone()).chain(shares.iter().map(Number::text)).collect());
+                    rows.push(
+                        std::iter::once(level.clone()).chain(shares.iter().map(Number::text)).collect(),
+                    );
                 }
                 text += &render::table(&rows);
             }
             if let Some(found) = &group.correlations {
                 text += &format!("\nCorrelations, {name}\n\n");
                 let headings = &found.columns[..found.columns.len().saturating_sub(1)];
-                let mut rows = vec![std::iter::once(String::new()).chain(headings.to_vec()).collect::<Vec<_>>()];
+                let mut rows =
+                    vec![std::iter::once(String::new()).chain(headings.to_vec()).collect::<Vec<_>>()];
                 // Below the diagonal.
                 for (i, row) in found.matrix.iter().enumerate().skip(1) {
                     let cell = |j: usize| if j < i { row[j].text() } else { String::new() };
                     rows.push(
-                        std::iter::once(found.columns[i].clone()).chain((0..headings.len()).map(cell)).collect(),
+                        std::iter::once(found.columns[i].clone())
+                            .chain((0..headings.len()).map(cell))
+                            .collect(),
                     );
                 }
                 text += &render::table(&rows);
@@ -109,7 +122,9 @@ impl DescribeDocument {
                         let label = |k: usize| format!("{} to {}", edge(k), edge(k + 1));
                         histogram.shares.iter().enumerate().map(|(k, share)| (label(k), *share)).collect()
                     }
-                    (None, Some(levels)) => levels.iter().map(|(name, share)| (name.clone(), *share)).collect(),
+                    (None, Some(levels)) => {
+                        levels.iter().map(|(name, share)| (name.clone(), *share)).collect()
+                    }
                     (None, None) => continue,
                 };
                 let of = if self.by.is_some() { format!(", {name}") } else { String::new() };
@@ -129,7 +144,8 @@ fn bars(shares: &[(String, Number)]) -> String {
     shares
         .iter()
         .map(|(label, share)| {
-            let (low, end, high) = (cells(share.interval[0]), cells(share.estimate), cells(share.interval[1]));
+            let (low, end, high) =
+                (cells(share.interval[0]), cells(share.estimate), cells(share.interval[1]));
             let mark = |k: usize| match (k < end, k >= low && k < high) {
                 (true, false) => '█',
                 (true, true) => '▓',

@@ -26,9 +26,7 @@ pub(super) fn correlations(matrix: DMatrix<f64>) -> DMatrix<f64> {
     let scale: Vec<f64> = (0..p).map(|i| lifted[(i, i)].max(1e-12).sqrt()).collect();
     DMatrix::from_fn(p, p, |i, j| match i == j {
         true => 1.0,
-        false => {
-            (0.5 * (lifted[(i, j)] + lifted[(j, i)]) / (scale[i] * scale[j])).clamp(-1.0, 1.0)
-        }
+        false => (0.5 * (lifted[(i, j)] + lifted[(j, i)]) / (scale[i] * scale[j])).clamp(-1.0, 1.0),
     })
 }
 

@@ -139,7 +139,8 @@ pub(super) fn estimate(model: &Describe, plan: &Plan, released: &Released) -> Ve
         .map(|group| {
             let one = One { model, released, group, n, z, size: sizes[group] };
             let share = plan.shape.groups.map(|_| one.share_of(sizes[group].share, sizes[group].noise, n));
-            let blocks = model.first_columns().map(|(block, column)| one.block(plan, block, column)).collect();
+            let blocks =
+                model.first_columns().map(|(block, column)| one.block(plan, block, column)).collect();
             Described { share, blocks, cross: one.cross(), correlations: one.correlations() }
         })
         .collect()
@@ -284,9 +285,10 @@ impl One<'_> {
 
     fn cross(&self) -> Option<Vec<Estimate>> {
         let cells = &self.released.tallies.cross.as_ref()?[self.group];
-        let certain = self.released.tallies.sizes.is_none() && self.model.cross.is_some_and(|blocks| {
-            blocks.iter().all(|&b| self.released.counts.observed(self.group, b).noise == 0.0)
-        });
+        let certain = self.released.tallies.sizes.is_none()
+            && self.model.cross.is_some_and(|blocks| {
+                blocks.iter().all(|&b| self.released.counts.observed(self.group, b).noise == 0.0)
+            });
         let sum: f64 = cells.iter().sum();
         let noise = self.released.tallies.noise;
         let counted = if certain { 1.0 } else { sum.max(noise).max(1.0 / self.n) };

@@ -60,7 +60,8 @@ pub(super) fn release(
         let noise = purse.noise_per_sensitivity(QUARTILES);
         let share = n / groups as f64;
         let told = 4.0 * share / (0.25 * share + 2.0 * noise * noise).sqrt();
-        let grid = grid(model.scales[block], clip, told.clamp(50.0, 1e5))?;
+        let told = if plan.means.private { told.clamp(50.0, 1e5) } else { 1e5 };
+        let grid = grid(model.scales[block], clip, told)?;
         let lowered = BELOW * (clip.high - clip.low);
         let mut cells: Vec<Vec<f64>> = vec![Vec::new(); groups];
         for row in (0..rows.design().rows()).filter(|&row| rows.counts(row, block)) {

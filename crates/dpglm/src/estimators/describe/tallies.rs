@@ -112,8 +112,7 @@ pub(super) fn release(
 ) -> Result<Tallies> {
     let tallies = tallies(model, plan);
     let groups = plan.shape.groups.unwrap_or(1);
-    let mut released =
-        Tallies { bins: vec![vec![None; model.blocks.len()]; groups], ..Tallies::default() };
+    let mut released = Tallies { bins: vec![vec![None; model.blocks.len()]; groups], ..Tallies::default() };
     if tallies.is_empty() {
         return Ok(released);
     }

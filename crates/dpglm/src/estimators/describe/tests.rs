@@ -67,7 +67,8 @@ fn beside(found: &DescribeFit, table: &[[f64; 5]]) -> Vec<(String, Estimate, f64
     let mut all = Vec::new();
     let group = &found.groups[0];
     for (block, unit) in [(0, 1.0), (1, 400.0)] {
-        let BlockSummary::Number { mean: m, deviation: d, quartiles, histogram, .. } = &group.blocks[block] else {
+        let BlockSummary::Number { mean: m, deviation: d, quartiles, histogram, .. } = &group.blocks[block]
+        else {
             panic!("a number");
         };
         let values = column(block);
@@ -82,7 +83,15 @@ fn beside(found: &DescribeFit, table: &[[f64; 5]]) -> Vec<(String, Estimate, f64
             all.push((format!("bin {k} of {block}"), *bin, share(&within), 0.02));
         }
     }
-    let level = |row: &[f64; 5]| if row[3] > 0.5 { 1 } else if row[4] > 0.5 { 2 } else { 0 };
+    let level = |row: &[f64; 5]| {
+        if row[3] > 0.5 {
+            1
+        } else if row[4] > 0.5 {
+            2
+        } else {
+            0
+        }
+    };
     let shares = |block: usize| match &group.blocks[block] {
         BlockSummary::Levels { shares, .. } => shares.clone(),
         BlockSummary::Number { .. } => panic!("no number"),
