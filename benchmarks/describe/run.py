@@ -78,7 +78,8 @@ def measure(name, data, epsilon, runs, with_others, private_bounds):
     frame, text = tables.load(name, data)
     schema = dpglm.Schema(text)
     columns, exact, units = described(frame, text)
-    n, rng = len(frame), np.random.default_rng(5)
+    n = len(frame)
+    rng = np.random.default_rng([5, n, int(100 * epsilon)])
     delta = 1 / (10 * n)
     more = {}
     if private_bounds:

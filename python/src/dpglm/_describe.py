@@ -191,7 +191,7 @@ def describe(
     """
     if not isinstance(schema, Schema):
         raise TypeError("schema must be a dpglm.Schema: read one with Schema.load(path), or write Schema('...')")
-    given = [(name, *map(float, pair)) for name, pair in (magnitudes or {}).items()]
+    given = [(name, float(largest), float(resolution)) for name, (largest, resolution) in (magnitudes or {}).items()]
     columns = json.loads(schema.to_json())["columns"].values()
     searched = bool(given) or any("magnitude" in column for column in columns)
     if bounds_share is not None and not searched:

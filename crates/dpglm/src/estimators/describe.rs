@@ -229,7 +229,7 @@ impl PreparedDescribe {
             super::means::estimates::estimate(&model.means, &plan.means, &moments.clips, &moments.sums);
         let counts = estimates::counts(plan, &moments);
         // Step 2
-        let quartiles = quartiles::release(model, plan, rows, &moments.clips, &counts, &mut purse)?;
+        let quartiles = quartiles::release(model, plan, rows, &moments.clips, &means, &counts, &mut purse)?;
         // Step 3
         let tallies = tallies::release(model, plan, rows, &mut purse)?;
         // Step 4

@@ -26,7 +26,7 @@ const PEAK: f64 = 0.4;
 /// That of a normal column, over the squared variance.
 const NORMAL_PEAK: f64 = 3.0;
 /// What a clip takes from squares, over twice its distance times what it takes from the mean.
-const SQUARES: f64 = 1.5;
+const SQUARES: f64 = 1.0;
 
 /// A description of a table.
 #[derive(Debug, Clone, PartialEq)]

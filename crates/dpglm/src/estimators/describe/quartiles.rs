@@ -1,8 +1,8 @@
 //! Step 2: the quartiles of each number, and their intervals.
 //!
 //! # Algorithm
-//! 0. Candidates are round numbers in the user's unit within the released clip, about as far apart as noise and sampling can tell: more
-//!    of them would only be more that may win by chance, between the whole years of an age for instance.
+//! 0. Candidates are round numbers in the user's unit within the released clip, a few in what noise and sampling leave open (by the released
+//!    deviation): more of them would only be more that may win by chance, between the whole years of an age for instance.
 //! 1. Each quartile is a private quantile ([`crate::mechanisms::quantile`]) among the rows of its group whose cell is not missing.
 //! 2. An interval's ends are private quantiles too, of the ranks `q -+ z sqrt(q (1 - q) / n + 2 (s / n)^2)`: sampling, and the noise
 //!    of scale s that the end itself has. So an end needs no guess of the density, and holds for columns with ties and atoms. An
@@ -23,9 +23,16 @@ use super::{Block, Describe, MeanRows, Scale};
 use crate::central::interval::normal_quantile;
 use crate::central::purse::Purse;
 use crate::error::Result;
+use crate::estimators::means::GroupMeans;
 use crate::estimators::means::clips::Clip;
 use crate::mechanisms::Candidates;
 
+/// The density at a quartile, times the standard deviation: that of a normal column, about.
+const DENSITY: f64 = 0.3;
+/// Candidates in half an interval. With more of them one between two whole years would win over the years themselves.
+const FINER: f64 = 5.0;
+/// Candidates within a clip, at most.
+const MOST: f64 = 1e6;
 pub(super) const LEVELS: [f64; 3] = [0.25, 0.5, 0.75];
 /// Cells are lowered by this part of their range before they are compared with the grid, so that one which lies on it counts as the place
 /// it lies on, whatever way it was rounded.
@@ -47,6 +54,7 @@ pub(super) fn release(
     plan: &Plan,
     rows: &MeanRows<'_>,
     clips: &[Option<Clip>],
+    means: &[GroupMeans],
     counts: &Counts,
     purse: &mut Purse<'_>,
 ) -> Result<Quartiles> {
@@ -56,12 +64,6 @@ pub(super) fn release(
     let mut all = vec![vec![None; model.blocks.len()]; groups];
     for (block, column) in model.first_columns() {
         let (Block::Number { low, high }, Some(clip)) = (model.blocks[block], clips[block]) else { continue };
-        // Step 0
-        let noise = purse.noise_per_sensitivity(QUARTILES);
-        let share = n / groups as f64;
-        let told = 4.0 * share / (0.25 * share + 2.0 * noise * noise).sqrt();
-        let told = if plan.means.private { told.clamp(50.0, 1e5) } else { 1e5 };
-        let grid = grid(model.scales[block], clip, told)?;
         let lowered = BELOW * (clip.high - clip.low);
         let mut cells: Vec<Vec<f64>> = vec![Vec::new(); groups];
         for row in (0..rows.design().rows()).filter(|&row| rows.counts(row, block)) {
@@ -72,6 +74,11 @@ pub(super) fn release(
         for (group, cells) in cells.iter().enumerate() {
             let counted = (n * counts.observed(group, block).share).max(1.0);
             let noise = purse.noise_per_sensitivity(ENDS);
+            // Step 0
+            let told = 2.0 * (0.2 / counted + 2.0 * (noise / counted).powi(2)).sqrt() / DENSITY;
+            let deviation = means[group].columns[column].deviation;
+            let step = if plan.means.private { told * deviation / FINER } else { 0.0 };
+            let grid = grid(model.scales[block], clip, step)?;
             let mut of_group = [Quartile { value: low, low, high }; 3];
             for (q, quartile) in LEVELS.into_iter().zip(&mut of_group) {
                 quartile.value = purse.quantile(QUARTILES, cells, grid, q)?.clamp(low, high);
@@ -88,11 +95,13 @@ pub(super) fn release(
     Ok(all)
 }
 
-/// Decimal steps in the user's unit over a clip, at most so many.
-fn grid(scale: Scale, clip: Clip, most: f64) -> Result<Candidates> {
+/// Round steps in the user's unit over a clip: the largest of 1, 2, 5, 10, ... that is no more than this.
+fn grid(scale: Scale, clip: Clip, step: f64) -> Result<Candidates> {
     let user = |x: f64| scale.center + scale.unit * x;
     let (low, high) = (user(clip.low), user(clip.high));
-    let step = 10f64.powf(((high - low) / most).max(1e-300).log10().ceil());
+    let most = (scale.unit * step).clamp((high - low) / MOST, (high - low) / 20.0).max(1e-300);
+    let power = 10f64.powf(most.log10().floor());
+    let step = power * [1.0, 2.0, 5.0].into_iter().rfind(|m| m * power <= most).unwrap_or(1.0);
     let step = if scale.whole { step.max(1.0) } else { step };
     let first = (low / step).floor();
     let count = ((high / step).ceil() - first).max(1.0);
