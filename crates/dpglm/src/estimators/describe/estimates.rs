@@ -26,7 +26,7 @@ const PEAK: f64 = 0.4;
 /// That of a normal column, over the squared variance.
 const NORMAL_PEAK: f64 = 3.0;
 /// What a clip takes from squares, over twice its distance times what it takes from the mean.
-const SQUARES: f64 = 1.0;
+const SQUARES: f64 = 2.0;
 
 /// A description of a table.
 #[derive(Debug, Clone, PartialEq)]
@@ -187,11 +187,15 @@ impl One<'_> {
         Estimate::within(share, self.z * error, (0.0, 1.0))
     }
 
-    /// Shares of all rows as shares among those that count, adding up to one.
-    fn shares(&self, of_rows: &[f64], noise: f64, counted: f64) -> Vec<Estimate> {
+    /// Shares of all rows as shares among those that count, adding up to one; `noise` is that of the first, and of each other.
+    fn shares(&self, of_rows: &[f64], noise: (f64, f64), counted: f64) -> Vec<Estimate> {
         let shares: Vec<f64> = of_rows.iter().map(|s| s / counted).collect();
         let n = (self.n * counted).max(1.0);
-        simplex(&shares, 1.0).into_iter().map(|share| self.share_of(share, noise / counted, n)).collect()
+        let estimate = |(k, share): (usize, f64)| {
+            let noise = if k == 0 { noise.0 } else { noise.1 };
+            self.share_of(share, noise / counted, n)
+        };
+        simplex(&shares, 1.0).into_iter().enumerate().map(estimate).collect()
     }
 
     fn block(&self, plan: &Plan, block: usize, column: usize) -> BlockSummary {
@@ -205,9 +209,13 @@ impl One<'_> {
         });
         match self.model.blocks[block] {
             Block::Category { .. } => {
-                let noise = sums.noise;
                 let others: f64 = sums.sums.iter().sum();
-                let reference = counted.share - others;
+                // The reference has a coordinate of its own where rows are counted; else it is what the others leave.
+                let (reference, of_reference) = match sums.count {
+                    Some(own) => (own.share - others, sums.noise),
+                    None => (1.0 - others, sums.noise * (sums.sums.len() as f64).sqrt()),
+                };
+                let noise = (of_reference, sums.noise);
                 let of_rows: Vec<f64> = std::iter::once(reference).chain(sums.sums.iter().copied()).collect();
                 BlockSummary::Levels { missing, shares: self.shares(&of_rows, noise, counted.share) }
             }
@@ -232,7 +240,7 @@ impl One<'_> {
                         let sum: f64 = bins.iter().sum();
                         let noise = self.released.tallies.noise;
                         let counted = if counted.noise > 0.0 { sum.max(counted.share / 2.0) } else { 1.0 };
-                        self.shares(bins, noise, counted)
+                        self.shares(bins, (noise, noise), counted)
                     }),
                 }
             }
@@ -292,7 +300,7 @@ impl One<'_> {
         let sum: f64 = cells.iter().sum();
         let noise = self.released.tallies.noise;
         let counted = if certain { 1.0 } else { sum.max(noise).max(1.0 / self.n) };
-        Some(self.shares(cells, noise, counted))
+        Some(self.shares(cells, (noise, noise), counted))
     }
 
     /// Step 3
