@@ -89,7 +89,7 @@ fn a_draft_for_a_file_without_a_header_reads_it_once_filled_in() {
 /// Kinds, a delimiter and hints are guesses for the curator; none of them holds a number or a text of a cell.
 #[test]
 fn drafts_guess_more_than_types() {
-    let rows = "12,5;1;;NA;3;yes;7\n13,5;0;;;NA;no;0\n14,1;1;;?;5;yes;0\n";
+    let rows = "12,5;1;;NA;3;oui;7\n13,5;0;;;NA;non;0\n14,1;1;;?;5;oui;0\n";
     let file = sample("t.csv", format!("weight;member;empty;none;visits;text;age\n{rows}"));
     let text = draft(&file.path, Some(true), true).unwrap();
     says(&text, &["delimiter = \";\"", "member = { kind = \"binary\", levels = [\"0\", \"1\"] }\n"]);
@@ -105,13 +105,13 @@ fn drafts_guess_more_than_types() {
         &["visits = { kind = \"real\", bounds = [] }  # a number of things", "text = { kind = \"category\""],
     );
     says(&text, &["age = { kind = \"real\", bounds = [] }  # age in years: [0, 110] is common"]);
-    assert!(!text.contains("yes") && !text.contains("12,5"), "{text}");
+    assert!(!text.contains("oui") && !text.contains("12,5"), "{text}");
     let plain = draft(&file.path, Some(true), false).unwrap();
     assert!(!plain.contains("is common"), "{plain}");
     let filled = text
         .replace("target = \"\"", "target = \"member\"")
         .replace("bounds = []", "bounds = [0, 100]")
-        .replace("levels = []", "levels = [\"no\", \"yes\"]");
+        .replace("levels = []", "levels = [\"non\", \"oui\"]");
     let schema = Schema::parse(&filled).unwrap();
     let table = dpglm_io::read_table(&file.path, &schema, &dpglm_io::ReadOptions::default()).unwrap();
     assert_eq!((table.rows(), table.response.as_slice()), (3, [1.0, 0.0, 1.0].as_slice()));
