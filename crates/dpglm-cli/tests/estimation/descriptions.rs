@@ -110,6 +110,12 @@ fn bounds_are_found_where_a_magnitude_is_declared() {
     let folder = people();
     let found = folder.json(&format!("describe people.csv --schema wide.toml {BUDGET} --bounds private"));
     near(&found["groups"][0], &["columns", "pay", "mean"], 17_250.0, 400.0);
+    near(&found["groups"][0], &["columns", "pay", "median"], 17_200.0, 300.0);
+    let ages = folder.json(&format!(
+        "describe people.csv --schema people.toml {BUDGET} --bounds private --magnitudes age=1e9:0.001"
+    ));
+    near(&ages["groups"][0], &["columns", "age", "median"], 42.0, 1.0);
+    near(&ages["groups"][0], &["columns", "age", "first_quartile"], 32.0, 1.0);
     let releases = found["certificate"]["events"].to_string();
     assert!(releases.contains("medians for bounds"), "{releases}");
     let bounds = &found["groups"][0]["columns"]["pay"]["bounds"];

@@ -9,7 +9,7 @@ use super::means::columns::blocks;
 use super::means::{By, Means};
 use super::{budget, planned, search};
 use crate::schema::{Kind, Missing};
-use crate::{Bounds, Encoded, EncodedColumn, Scaling, Schema};
+use crate::{Encoded, EncodedColumn, Scaling, Schema};
 use document::{
     ColumnDocument, CorrelationsDocument, CrossDocument, DESCRIBE, DescribeDocument, GroupDocument,
     HistogramDocument, Number,
@@ -259,11 +259,11 @@ fn number(
     let (center, unit) = (column.scaling.center, column.scaling.half_width);
     let bounds = numeric.bounds;
     let user = |x: f64| bounds.clamp(center + unit * x);
-    let on_grid = |x: f64| round(user(x), bounds);
     let ends = match (found, numeric.resolution) {
         (Block::Number { low, high }, Some(_)) => (user(*low), user(*high)),
         _ => (bounds.lower(), bounds.upper()),
     };
+    let on_grid = |x: f64| round(user(x), ends);
     let map = |e: &Estimate, to: &dyn Fn(f64) -> f64| Number {
         estimate: to(e.value),
         interval: [to(e.low), to(e.high)],
@@ -289,9 +289,9 @@ fn number(
     }
 }
 
-/// A quartile without the digits that scaling left behind. It was chosen from round numbers.
-fn round(x: f64, bounds: Bounds) -> f64 {
-    let power = 10f64.powi(9 - (bounds.upper() - bounds.lower()).log10().ceil() as i32);
+/// A quartile without the digits that scaling left behind. It was chosen from round numbers within these bounds.
+fn round(x: f64, (low, high): (f64, f64)) -> f64 {
+    let power = 10f64.powi(9 - (high - low).log10().ceil() as i32);
     // Zero has no sign.
-    bounds.clamp((x * power).round() / power) + 0.0
+    ((x * power).round() / power).clamp(low, high) + 0.0
 }
