@@ -4,12 +4,12 @@
 //! 1. A centre: a private median among zero and, for both signs, geometric steps from the precision to the magnitude.
 //! 2. On each side of it a distance among geometric ones, by the exponential mechanism with weight `exp(-eta beyond(d)) / d^pull`: few units
 //!    lie beyond, and a distance ten times too large is `10^pull` times less likely than the right one. The pull is as large as leaves a
-//!    column seen that differs from its centre in [`SEEN`] of the units: a bound that is too wide costs little, because the clips of
+//!    column seen that differs from its centre in `SEEN` of the units: a bound that is too wide costs little, because the clips of
 //!    [`super::means`] look within it, and one that is too narrow costs the mean itself.
-//! 3. Bounds lie [`WIDER`] times as far from the centre, within the magnitude.
+//! 3. Bounds lie `WIDER` times as far from the centre, within the magnitude.
 //!
 //! # Guarantee
-//! As for centres and clips of [`super::means::clips`]: selections of one number per unit, of sensitivity 1, and of scores that all move in one
+//! As for centres and clips of `super::means::clips`: selections of one number per unit, of sensitivity 1, and of scores that all move in one
 //! direction. The cost does not depend on the magnitude; the accuracy on its logarithm.
 
 use super::means::clips::Side;
