@@ -276,7 +276,7 @@ fn models_that_do_not_fit_together() {
     for (extra, words) in [
         ("--family logistic", vec!["--family logistic", "--binary"]),
         ("--family multinomial", vec!["levels"]),
-        ("--method statistics --intervals 0.95", vec!["--intervals", "--method statistics"]),
+        ("--method statistics --radius 2", vec!["--radius", "--method statistics"]),
         ("--method reference --intervals 0.95", vec!["--intervals", "--method likelihood", "--epsilon inf"]),
         ("--method reference --radius 1", vec!["--radius", "--method reference"]),
         ("--method statistics --ridge 1", vec!["--ridge"]),

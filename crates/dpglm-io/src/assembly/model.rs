@@ -191,6 +191,9 @@ impl Model {
                 if self.intercept {
                     model = model.with_intercept();
                 }
+                if let Some(level) = self.level {
+                    model = model.intervals(level)?;
+                }
                 Ready::Statistics(model.prepare(columns, units, privacy)?)
             }
             (_, Family::Multinomial) => {

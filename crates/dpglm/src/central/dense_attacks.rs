@@ -152,6 +152,7 @@ fn multinomial_regression_withstands_neighbours() {
 #[test]
 fn sufficient_statistics_withstand_neighbours() {
     let model = LinearStatistics::new((-2.0, 3.0)).expect("valid").with_intercept();
+    let model = model.intervals(0.95).expect("valid");
     let prepared = model.prepare(COLUMNS, ROWS, privacy()).expect("valid");
     withstands("statistics", 100_000, |tables| {
         let pair = tables.neighbours(true, false, |u| 5.0 * u - 2.0);

@@ -74,7 +74,7 @@ const MOMENTS: &str = "moments of the features";
 const BURN_IN_GRADIENTS: &str = "burn-in gradients";
 const GRADIENTS: &str = "gradients";
 const SLOPE: &str = "slope of the score";
-const SCORES: &str = "second moment of the score";
+pub(super) const SCORES: &str = "second moment of the score";
 
 pub(super) const BURN_IN: Phase = Phase { what: BURN_IN_GRADIENTS, steps: 20, length: 0.5 };
 pub(super) const AVERAGED: Phase = Phase { what: GRADIENTS, steps: 80, length: 0.5 };
@@ -396,7 +396,7 @@ impl Scored<'_> {
 }
 
 /// The second moment of the units' scores, whose norms are at most `bound`.
-fn score_moments(
+pub(super) fn score_moments(
     data: &Dataset,
     coordinates: &Coordinates,
     value: impl Fn(usize) -> f64 + Sync,

@@ -4,16 +4,21 @@
 //! 1. The typical size R of the units and their weights ([`super::glm`]); the response is measured from the middle of its range.
 //! 2. Release the weighted moments `X^T W X / n` and `X^T W y / n`, with the same weights.
 //! 3. Solve with a ridge that lifts the smallest eigenvalue to what the noise could have moved it by.
+//! 4. If intervals are asked for: the second moment of the units' scores at the solution, residuals clipped to half the response's range.
+//!    With it, the noise of the moments times the solution, the noise of the products, and what the ridge may have taken
+//!    away: `C = S^-1 (V/n + s_p^2 I + (s_m^2/2) (|b|^2 I + b b') + ridge^2 (b b' + Y^2 I)) S^-1`.
 //!
 //! # Guarantee
 //! Replacement of one unit, for every data set. A unit's moment matrix has trace at most `1.5 R^2`; its part of `X^T W y`
-//! has l2 norm at most `R * Y` with Y half the response's range, so a replacement moves the mean by at most `2 R Y / n`.
+//! has l2 norm at most `R * Y` with Y half the response's range, so a replacement moves the mean by at most `2 R Y / n`. So has its
+//! score with residuals clipped to Y: its outer product has trace at most `(R Y)^2`.
 //!
 //! # When to prefer it
 //! Few columns and many rows, or errors too skewed for a clipped residual: its target is the least-squares solution
-//! itself. Its noise grows with the whole range of the response, that of [`super::glm`] with the residuals' only.
+//! itself, with rows longer than R weighted down. Its noise grows with the whole range of the response, that of [`super::glm`] with the residuals' only.
 
-use super::glm::{Fit, adjacency};
+use super::glm::{Fit, SCORES, adjacency, score_moments};
+use super::interval::{intervals, require_level};
 use super::moments::{self, Conditioner, TRACE};
 use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy};
@@ -22,8 +27,9 @@ use crate::data::Dataset;
 use crate::data::dataset::MOST_ROWS;
 use crate::data::range::require_interval;
 use crate::error::Result;
-use crate::kernels::{fused_pass, summation_error};
+use crate::kernels::{fused_pass, predict, summation_error};
 use crate::noise::RandomSource;
+use nalgebra::DMatrix;
 
 const MOMENTS: &str = "moments of the features";
 const PRODUCTS: &str = "products of features and response";
@@ -33,13 +39,14 @@ const PRODUCTS: &str = "products of features and response";
 pub struct LinearStatistics {
     target: (f64, f64),
     intercept: bool,
+    level: Option<f64>,
 }
 
 impl LinearStatistics {
     /// For a response in the public interval `target`.
     pub fn new(target: (f64, f64)) -> Result<Self> {
         let target = require_interval("target bounds", target, "declare the public range of the response")?;
-        Ok(Self { target, intercept: false })
+        Ok(Self { target, intercept: false, level: None })
     }
 
     /// The design's first column is constant 1.
@@ -48,13 +55,23 @@ impl LinearStatistics {
         self
     }
 
+    /// Also gives confidence intervals of this level (0.95), paid from the same budget.
+    pub fn intervals(mut self, level: f64) -> Result<Self> {
+        self.level = Some(require_level(level)?);
+        Ok(self)
+    }
+
     /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
     pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
         require_shape(columns, units)?;
         let mut plan = weighting::planned(columns, self.intercept, units, privacy)?;
         let rest = 1.0 - plan.iter().map(|p| p.share).sum::<f64>();
-        plan.push(Planned::gaussian(MOMENTS, 0.4 * rest, 1));
-        plan.push(Planned::gaussian(PRODUCTS, 0.6 * rest, 1));
+        let scores = if self.level.is_some() { 0.15 * rest } else { 0.0 };
+        plan.push(Planned::gaussian(MOMENTS, 0.4 * (rest - scores), 1));
+        plan.push(Planned::gaussian(PRODUCTS, 0.6 * (rest - scores), 1));
+        if self.level.is_some() {
+            plan.push(Planned::gaussian(SCORES, scores, 1));
+        }
         let calibration = Calibration::new(plan, privacy)?;
         Ok(Prepared { model: self.clone(), columns, units, calibration })
     }
@@ -110,20 +127,85 @@ impl Prepared<LinearStatistics> {
         products.iter_mut().for_each(|p| *p /= n);
         let rounding = 2.0 * (summation_error(MOST_ROWS) + 4.0 * f64::EPSILON) * coordinates.amplification();
         let error = rounding * weighting.size * reach;
-        purse.vector(PRODUCTS, &mut products, 2.0 * weighting.size * reach / n + error)?;
+        let sensitivity = 2.0 * weighting.size * reach / n + error;
+        let products_noise = purse.noise_per_sensitivity(PRODUCTS) * sensitivity;
+        purse.vector(PRODUCTS, &mut products, sensitivity)?;
 
         // Step 3
         let smallest = gram.matrix.clone().symmetric_eigenvalues().min();
         let lift = (gram.spread - smallest).max(1e-12 * trace);
-        let mut coefficients =
-            coordinates.stored(Conditioner::new(&gram.matrix, lift).apply(products).as_slice());
+        let conditioner = Conditioner::new(&gram.matrix, lift);
+        let solution = conditioner.apply(products);
+        let mut coefficients = coordinates.stored(solution.as_slice());
+
+        // Step 4
+        let mut covariance = None;
+        if self.model.level.is_some() {
+            let mut predictors = vec![0.0; design.rows()];
+            predict(design, &coefficients, &mut predictors);
+            let value = |row: usize| {
+                let residual = admit(response[row]) - middle - predictors[row];
+                // Not a number where predictors overflow: as no residual.
+                weights[row] * if residual.is_nan() { 0.0 } else { residual.clamp(-reach, reach) }
+            };
+            let second = score_moments(data, coordinates, value, reach * weighting.size, &mut purse)?;
+            let (outer, all) = (&solution * solution.transpose(), DMatrix::identity(d, d));
+            let of_moments = (&all * solution.norm_squared() + &outer) * (0.5 * gram.noise.powi(2));
+            let of_ridge = (&outer + &all * reach.powi(2)) * lift.powi(2);
+            let noise = second.lifted(0.0) / n + &all * products_noise.powi(2) + of_moments + of_ridge;
+            let inverse = conditioner.inverse();
+            covariance = Some(coordinates.stored_covariance(&(&inverse * noise * &inverse)));
+        }
         if self.model.intercept {
             coefficients[0] += middle;
         }
+        let intervals = self
+            .model
+            .level
+            .zip(covariance.as_ref())
+            .map(|(level, c)| intervals(&coefficients, c.diagonal().iter().copied(), level));
+        let covariance = covariance.map(|c| c.as_slice().to_vec());
         let certificate = purse
             .close(adjacency(data))
             .enforcing("the rows of a unit are weighted so that their l2 norms sum to at most the released typical size")
             .enforcing("the response is clamped to its declared range");
-        Ok(Fit { coefficients, intervals: None, covariance: None, certificate })
+        Ok(Fit { coefficients, intervals, covariance, certificate })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Design;
+    use crate::privacy::Budget;
+
+    /// Intervals miss at the nominal rate: 0.05 of 200 runs, within the range that a right rate leaves once in a million times.
+    #[test]
+    fn intervals_cover() {
+        const RUNS: u64 = 200;
+        let budget = Privacy::Budget(Budget::new(2.0, 1e-6).unwrap());
+        let prepared = LinearStatistics::new((-4.0, 4.0)).unwrap().with_intercept().intervals(0.95).unwrap();
+        let prepared = prepared.prepare(3, 4_000, budget).unwrap();
+        let (mut missed, mut lengths) = (0, 0.0);
+        for run in 0..RUNS {
+            let mut rng = RandomSource::insecure_seeded(run);
+            let mut uniform = || (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+            let mut entries = Vec::new();
+            let mut y = Vec::new();
+            for _ in 0..4_000 {
+                let (x, z) = (2.0 * uniform() - 1.0, 2.0 * uniform() - 1.0);
+                // Errors that grow with a column: only the second moment of scores knows them.
+                let error = (uniform() + uniform() + uniform() - 1.5) * (1.0 + x);
+                entries.extend([1.0, x, z]);
+                y.push(0.5 + x - 0.5 * z + error);
+            }
+            let data = Dataset::new(Design::from_f64(4_000, 3, entries).unwrap(), y).unwrap();
+            let fit = prepared.fit(&data, &mut RandomSource::insecure_seeded(1_000 + run)).unwrap();
+            let slope = fit.intervals.unwrap()[1];
+            missed += u64::from(!(slope.low..=slope.high).contains(&1.0));
+            lengths += (slope.high - slope.low) / RUNS as f64;
+        }
+        assert!((1..=27).contains(&missed), "{missed} of {RUNS}");
+        assert!(lengths < 0.5, "{lengths}");
     }
 }

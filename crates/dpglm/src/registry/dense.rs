@@ -194,12 +194,15 @@ pub(super) fn linear_statistics() -> Result<AuditCase> {
     let one = |name: &'static str, target: (f64, f64), frame: Frame| {
         let (columns, units, intercept) = (frame.columns, frame.units, frame.intercept);
         Variant::new(name, frame, move |privacy| {
-            let mut model = LinearStatistics::new(target)?;
+            let mut model = LinearStatistics::new(target)?.intervals(0.95)?;
             if intercept {
                 model = model.with_intercept();
             }
             let prepared = model.prepare(columns, units, privacy)?;
-            Method::of(prepared, |m, data, rng| Ok(m.fit(data, rng)?.coefficients))
+            Method::of(prepared, |m, data, rng| {
+                let fit = m.fit(data, rng)?;
+                Ok([fit.coefficients, fit.covariance.unwrap_or_default()].concat())
+            })
         })
     };
     let target = (-2.0, 3.0);

@@ -95,12 +95,12 @@ impl Method {
 
     /// Whether it can give confidence intervals.
     pub fn takes_intervals(self) -> bool {
-        matches!(self, Method::Likelihood | Method::BoundedScore | Method::SelectRefine)
+        self.takes_radius() || self == Method::Statistics
     }
 
     /// Whether it can keep to a ball.
     pub fn takes_radius(self) -> bool {
-        self.takes_intervals()
+        matches!(self, Method::Likelihood | Method::BoundedScore | Method::SelectRefine)
     }
 
     /// Whether it takes a penalty.

@@ -104,10 +104,10 @@ impl Passes<'_> {
             spread: self.whitened.symmetric(&self.whitened.spread),
         };
         let mut mean_slope = all_slopes;
-        for &share in &shares.stages {
+        for _ in &shares.stages {
             let before = last.rows(rows);
             let typical = all_slopes * last.spread.trace().max(1.0);
-            let (matrix, noise) = steps.slopes(&before, share, |row| scored.slope(row), typical, purse)?;
+            let (matrix, noise) = steps.slopes(&before, |row| scored.slope(row), typical, purse)?;
             mean_slope = positive(matrix.trace() / last.spread.trace(), 0.1 * all_slopes);
             let Shrunk { matrix, noise, .. } = shrunk(matrix, &last.spread * mean_slope, noise, 1);
             let next = Stage::new(matrix / mean_slope, noise / mean_slope, &last.map, rows);

@@ -121,7 +121,6 @@ impl Steps<'_, '_> {
     pub(super) fn slopes(
         &self,
         rows: &ScorePass<'_>,
-        share: f64,
         slope: impl Fn(usize) -> f64 + Sync,
         size: f64,
         purse: &mut Purse<'_>,
@@ -129,7 +128,7 @@ impl Steps<'_, '_> {
         let bounded = self.bounded(rows, &slope, size, purse)?;
         let weights = |row: usize, out: &mut [f64]| out[0] = bounded.factor(rows, row) * slope(row);
         let packed = products::read(rows.design, rows.map, 1, weights, rows.count);
-        self.noisy(CURVATURE, share, rows, 1, packed, bounded.bound, purse)
+        self.noisy(CURVATURE, rows, 1, packed, bounded.bound, purse)
     }
 
     /// The bound on the traces of units, sums of a slope per row times its squared norm.
@@ -149,7 +148,6 @@ impl Steps<'_, '_> {
     fn noisy(
         &self,
         what: &'static str,
-        share: f64,
         rows: &ScorePass<'_>,
         outputs: usize,
         mut packed: Vec<f64>,
@@ -157,6 +155,11 @@ impl Steps<'_, '_> {
         purse: &mut Purse<'_>,
     ) -> Result<(DMatrix<f64>, f64)> {
         let sensitivity = products::sensitivity(rows.map, outputs, trace, self.plan.shape.units, rows.count);
+        let share = match what {
+            CURVATURE => self.shares.stages.first().copied().unwrap_or(1.0),
+            SLOPE => self.shares.slope,
+            _ => self.shares.second,
+        };
         let noise = self.noise(what, share, purse) * sensitivity;
         purse.vector(what, &mut packed, sensitivity)?;
         Ok((products::unpacked(packed, self.d, outputs), noise))
@@ -227,7 +230,7 @@ impl Steps<'_, '_> {
         size: f64,
         purse: &mut Purse<'_>,
     ) -> Result<[(DMatrix<f64>, f64); 2]> {
-        let Self { shares, outputs, .. } = *self;
+        let outputs = self.outputs;
         let (data, response) = (rows.units.data(), self.passes.response);
         let triangle = outputs * (outputs + 1) / 2;
         let factors = rows.factors(scored, reach.far);
@@ -258,13 +261,13 @@ impl Steps<'_, '_> {
             };
             let [slope, second] = products::read_several(rows.design, rows.map, outputs, weights, count);
             return Ok([
-                self.noisy(SLOPE, shares.slope, rows, outputs, slope, bounded.bound, purse)?,
-                self.noisy(SECOND, shares.second, rows, outputs, second, bound * bound, purse)?,
+                self.noisy(SLOPE, rows, outputs, slope, bounded.bound, purse)?,
+                self.noisy(SECOND, rows, outputs, second, bound * bound, purse)?,
             ]);
         }
         // A unit's rows score together: the norms of their scores sum to at most the far bound.
         let packed = products::read(rows.design, rows.map, outputs, slope, count);
-        let slope = self.noisy(SLOPE, shares.slope, rows, outputs, packed, bounded.bound, purse)?;
+        let slope = self.noisy(SLOPE, rows, outputs, packed, bounded.bound, purse)?;
         let value = |row: usize| factor(row) * scored.residuals(row)[0];
         let sizes = rows.units.sums(|row| value(row).abs() * rows.norms[row]);
         let short = |row: usize| (bound * (1.0 - 1.0 / 16_384.0) / sizes[data.unit_of(row)]).min(1.0);
@@ -272,6 +275,6 @@ impl Steps<'_, '_> {
             data.score_sums(|row| value(row) * short(row), |_, x| x.clamp(-1.0, 1.0), f64::INFINITY)?;
         let trace = (bound * (1.0 + rows.map.growth() * 2f64.powi(-16))).powi(2);
         let packed = products::read(&sums, rows.map, 1, |_, out| out[0] = 1.0, count);
-        Ok([slope, self.noisy(SECOND, shares.second, rows, 1, packed, trace, purse)?])
+        Ok([slope, self.noisy(SECOND, rows, 1, packed, trace, purse)?])
     }
 }
