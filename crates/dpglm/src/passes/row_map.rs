@@ -24,6 +24,8 @@ use nalgebra::{DMatrix, DMatrixView};
 pub(crate) struct RowMap {
     centre: Vec<f64>,
     inverse: Vec<f64>,
+    /// One over the smallest scale that could be seen: a column that has it may have any smaller one.
+    finest: f64,
     whitening: Option<Whitening>,
 }
 
@@ -39,7 +41,12 @@ impl RowMap {
     /// Columns from their centres, in units of one over `inverse`. Where a centre differs from zero the first column is
     /// constant 1, and its own centre is 0 and its unit 1.
     pub(crate) fn standard(centre: Vec<f64>, inverse: Vec<f64>) -> Self {
-        Self { centre, inverse, whitening: None }
+        Self { centre, inverse, finest: f64::INFINITY, whitening: None }
+    }
+
+    /// Says which scale is the smallest that could be seen.
+    pub(crate) fn seeing(self, smallest: f64) -> Self {
+        Self { finest: 1.0 / smallest, ..self }
     }
 
     /// Followed by a matrix; `None` if `inverse` is too far from being its inverse.
@@ -56,6 +63,7 @@ impl RowMap {
         (apart > 0.5).then(|| Self {
             centre: self.centre.clone(),
             inverse: self.inverse.clone(),
+            finest: self.finest,
             whitening: Some(Whitening { matrix, inverse, condition }),
         })
     }
@@ -66,13 +74,20 @@ impl RowMap {
     }
 
     /// How far apart the rows of a column lie that make up its variance, in units of its scale. With mean m and variance v of
-    /// entries in [-1, 1] that is `2 v / (1 - m^2)`: from end to end for a column of two levels, however rare one of them is, but no
-    /// more than the scale for a column that fills little of its bounds.
+    /// entries in [-1, 1] that is `2 v / (1 - m^2)`, or `v / (|m| (1 - |m|))` should zero be one of two levels: from level to level for a
+    /// column of two, however rare one of them is, but no more than the scale for a column that fills little of its bounds. Where
+    /// the scale was not seen it may be a level of few rows: from end to end.
     pub(crate) fn reach(&self) -> Vec<f64> {
         let pairs = self.centre.iter().zip(&self.inverse);
-        // Where scales are floored, no farther than the bounds.
-        let reach = |(m, inverse): (&f64, &f64)| {
-            (2.0 / (inverse * (1.0 - m * m).max(1e-9))).clamp(1.0, (2.0 * inverse).max(1.0))
+        let reach = |(m, &inverse): (&f64, &f64)| {
+            let (m, variance) = (m.abs(), 1.0 / (inverse * inverse));
+            let ends = (2.0 * inverse).max(1.0);
+            if inverse >= 0.999 * self.finest {
+                return ends;
+            }
+            let of_signs = 2.0 * variance / (1.0 - m * m).max(1e-9);
+            let of_zero = (variance / (m * (1.0 - m)).max(1e-9)).min(1.0);
+            (inverse * of_signs.max(of_zero)).clamp(1.0, ends)
         };
         pairs.map(reach).collect()
     }

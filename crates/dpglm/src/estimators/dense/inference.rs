@@ -60,6 +60,9 @@ const LINEAR: f64 = 0.8;
 /// The same for the predictor of rows far out in its column. Where a level has one response only the root is at infinity, and every
 /// step from anywhere moves the predictor of its rows by 1 or more.
 const LINEAR_REACH: f64 = 0.85;
+/// The largest standard error of what a column's rows differ by, in deviations of a real response or as a difference of logarithms. Where
+/// columns are copies of each other, noise can look like a direction of its own; what it tells is wider than that.
+const TOLD: f64 = 1.5;
 /// The longest last move without noise, in standard errors.
 const SETTLED: f64 = 0.5;
 /// The longest move of a standard coefficient from pass to pass.
@@ -237,7 +240,9 @@ impl Passes<'_> {
             // Without noise a coefficient that still moves was not found.
             let settled = plan.private || moves[j].abs() < SETTLED * covariance[(j, j)].max(0.0).sqrt();
             let linear = length < LINEAR && length * spans[j % d] < LINEAR_REACH;
-            settled && (linear || matches!(model.likelihood, Likelihood::Gaussian { .. }))
+            // From end to end of its column, in units of the response.
+            let error = covariance[(j, j)].max(0.0).sqrt() * spans[j % d] / far.map.inverse()[j % d];
+            error < TOLD && settled && (linear || matches!(model.likelihood, Likelihood::Gaussian { .. }))
         };
         let mut determined: Vec<bool> =
             (0..size).map(|j| of_prior[(j, j)] < FREE * covariance[(j, j)] && trusted(j)).collect();

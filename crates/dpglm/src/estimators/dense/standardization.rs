@@ -37,6 +37,7 @@ pub(super) fn release<'a>(
     let first = usize::from(intercept);
     let columns = design.columns() - first;
     let (mut centre, mut inverse) = (vec![0.0; design.columns()], vec![1.0; design.columns()]);
+    let mut smallest = LEAST_VARIANCE.sqrt();
     let squares = sums.second[first..].iter().map(|s| SQUARE * s / count);
     let mut moments: Vec<f64> = match intercept {
         true => sums.first[first..].iter().map(|s| s / count).chain(squares).collect(),
@@ -47,6 +48,7 @@ pub(super) fn release<'a>(
         let noise = noise_of(plan, purse, COLUMNS, share) * sensitivity;
         purse.vector(COLUMNS, &mut moments, sensitivity)?;
         let least = (3.0 * noise).clamp(LEAST_VARIANCE, 1.0);
+        smallest = least.sqrt();
         let (means, squares) = moments.split_at(if intercept { columns } else { 0 });
         for j in 0..columns {
             let mean = means.get(j).map_or(0.0, |mean| {
@@ -59,5 +61,5 @@ pub(super) fn release<'a>(
         }
     }
     let design = if sums.inside { Cow::Borrowed(design) } else { Cow::Owned(design.clamped()) };
-    Ok((design, RowMap::standard(centre, inverse)))
+    Ok((design, RowMap::standard(centre, inverse).seeing(smallest)))
 }
