@@ -46,7 +46,9 @@ pub(super) const SCORES: [&str; 3] = ["far scores, pass 1", "far scores, pass 2"
 pub(super) const SECOND: &str = "second moment of the far score";
 
 /// An eigenvalue of the slope below this many deviations of the largest eigenvalue of its noise is not clear of it.
-const CLEAR: f64 = 0.05;
+const CLEAR: f64 = 0.1;
+/// From this many times the root of the coefficients per coefficient on that holds; below, in proportion more.
+const AMPLE: f64 = 45.0;
 /// What few passes may be off by in standard coefficients, where the mean is curved in the predictor.
 const CURVED: f64 = 0.06;
 /// For what weights and caps do to the target.
@@ -187,7 +189,9 @@ impl Passes<'_> {
         // Step 4
         let identity = DMatrix::identity(size, size);
         let widest = ((d + 1) as f64 * (outputs + 1) as f64).sqrt();
-        let clear_of = (CLEAR * slope_noise * widest).max(NOTHING * mean_slope / outputs as f64);
+        // The less budget there is per coefficient, the more directions of noise are mistaken for weak ones.
+        let scarce = (AMPLE * (size as f64).sqrt() * outputs as f64 / plan.ratio).max(1.0);
+        let clear_of = (CLEAR * scarce * slope_noise * widest).max(NOTHING * mean_slope / outputs as f64);
         let clear = eigen.recompose_by(|e| if e > clear_of { e } else { 0.0 });
         let mut variances = DVector::from_element(size, 1.0);
         if model.intercept {
