@@ -118,13 +118,10 @@ impl RowMap {
         }
     }
 
-    /// The matrix that follows the standard coordinates, and its inverse; the identity where nothing was whitened.
-    pub(crate) fn whitening(&self) -> (DMatrix<f64>, DMatrix<f64>) {
+    /// The matrix that follows the standard coordinates; the identity where nothing was whitened.
+    pub(crate) fn whitening(&self) -> DMatrix<f64> {
         let d = self.columns();
-        match &self.whitening {
-            Some(whitening) => (whitening.matrix.clone(), whitening.inverse.clone()),
-            None => (DMatrix::identity(d, d), DMatrix::identity(d, d)),
-        }
+        self.whitening.as_ref().map_or_else(|| DMatrix::identity(d, d), |whitening| whitening.matrix.clone())
     }
 
     /// The coefficients of stored columns, `S' W' b`, of vectors one after the other.

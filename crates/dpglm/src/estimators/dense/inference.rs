@@ -11,10 +11,12 @@
 //! 3. A few passes, with shares that grow, for the mean point B and the mean score G, steps taken with the slope of stage 1; then
 //!    at B the slope H of the far score and V, the second moment of a unit's score.
 //! 4. `G = H d + noise` for `d = root - B`, with noise of covariance `M = V/n + s_g^2 I + (s_h^2/2)(|d|^2 I + d d')`: the noise of H is
-//!    multiplied with d, where there are several predictors as in [`times_noise`], which is known as well as prediction knows it. Directions in which H is not clear of its own noise count
-//!    as H = 0: there a prior of one unit per standard coefficient is all that is left, elsewhere it is three units wide.
-//! 5. A coefficient is *determined* if less than a third of its variance is the prior's, and, unless predictors are the means
-//!    themselves, the last move is short enough for a linear step: for a typical row, and for rows far out in the column.
+//!    multiplied with d (of several predictors: [`times_noise`]), which is known as well as prediction knows it. Directions in which H
+//!    is not clear of its own noise count as H = 0: there a prior of one unit per standard coefficient is all that is left, elsewhere
+//!    it is three units wide. Prediction moves from where the passes ended by what G tells it beyond what they knew.
+//! 5. A coefficient is *determined* if less than a third of its variance is the prior's, its standard error says anything at all of what
+//!    rows at both ends of its column differ by, and, unless predictors are the means themselves, the last move is short enough for a
+//!    linear step: for a typical row, and for rows far out in the column. An intercept beside a curved mean needs half of the slopes.
 //!
 //! # Guarantee
 //! That of the passes it reads ([`crate::passes`]): levels are selections, products and scores Gaussian releases of the bounds enforced there.
@@ -42,7 +44,7 @@ use releases::{Shrunk, Stage, Steps, shrunk};
 pub(super) const LEVELS: &str = "tail levels for inference";
 pub(super) const CURVATURE: &str = "products weighted by slopes";
 pub(super) const SLOPE: &str = "slope of the far score";
-pub(super) const SCORES: [&str; 3] = ["far scores, pass 1", "far scores, pass 2", "far scores, pass 3"];
+pub(super) const SCORES: [&str; 2] = ["far scores, pass 1", "far scores, pass 2"];
 pub(super) const SECOND: &str = "second moment of the far score";
 
 /// An eigenvalue of the slope below this many deviations of the largest eigenvalue of its noise is not clear of it.
@@ -132,7 +134,7 @@ impl Passes<'_> {
         let least = if plan.private { 0.3 } else { NOTHING };
         let inverse = eigen_of(last.spread.clone()).recompose_by(|e| 1.0 / e.max(least));
         let safe = by_direction.map(|s| if s > 0.0 { 1.0 / s } else { 0.0 }).kronecker(&inverse) / mean_slope;
-        let whitening = DMatrix::<f64>::identity(outputs, outputs).kronecker(&far.map.whitening().0);
+        let whitening = DMatrix::<f64>::identity(outputs, outputs).kronecker(&far.map.whitening());
         let turned = |b: DMatrix<f64>| DVector::from_column_slice((b * &response.directions).as_slice());
         let at = |point: &DVector<f64>| -> Vec<f64> {
             let moved =
@@ -233,7 +235,7 @@ impl Passes<'_> {
         // Step 5. Of classes, relative to the first.
         let contrasts = response.contrasts();
         let back = contrasts.kronecker(&far.map.matrix().transpose());
-        let lengths = contrasts.kronecker(&far.map.whitening().0.transpose()) * &moved;
+        let lengths = contrasts.kronecker(&far.map.whitening().transpose()) * &moved;
         let estimate = at(&(&mean_point + &moved));
         let of_prior = &back * &covariance * &prior * &covariance * back.transpose();
         let covariance = &back * covariance * back.transpose();

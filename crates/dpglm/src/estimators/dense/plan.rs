@@ -121,18 +121,18 @@ impl InferencePlan {
         self.scores.iter().sum()
     }
 
-    /// One for each matrix weighted by slopes, and two for the far bound.
+    /// One for each matrix weighted by slopes, the last slope included, and two for the far bound.
     fn levels(&self) -> u64 {
         self.stages.len() as u64 + 3
     }
 
     fn lines(&self) -> Vec<Planned> {
-        let (levels, stages) = (self.levels(), self.stages.len());
-        let mut lines = vec![Planned::selection(inference::LEVELS, self.level * levels as f64, levels)];
-        if stages > 0 {
-            let share = self.stages.iter().sum::<f64>();
-            lines.push(Planned::gaussian(inference::CURVATURE, share, stages as u64));
-        }
+        let levels = self.levels();
+        let stages = self.stages.iter().sum();
+        let mut lines = vec![
+            Planned::selection(inference::LEVELS, self.level * levels as f64, levels),
+            Planned::gaussian(inference::CURVATURE, stages, self.stages.len() as u64),
+        ];
         let scores = self.scores.iter().zip(inference::SCORES);
         lines.extend(scores.map(|(&share, what)| Planned::gaussian(what, share, 1)));
         lines.push(Planned::gaussian(inference::SLOPE, self.slope, 1));
