@@ -10,7 +10,7 @@ fn each_of_the_three_follows_from_the_other_two() {
     let known = folder.json(&format!("{PLAN} --rows 2000 --epsilon 1"));
     let error = number(&known, &["error"]);
     assert!(error > 1e-4 && error < 0.2, "{known}");
-    assert_eq!(known["simulated"], true);
+    assert_eq!((&known["simulated"], &known["intervals"]), (&true.into(), &true.into()));
     assert_eq!(known["rates"].as_array().unwrap().len(), 2);
     assert!(known["rates"][0]["fitted_constant"].as_f64().unwrap() > 0.0);
     let rows = folder.json(&format!("{PLAN} --error {error} --epsilon 1"))["rows"].as_u64().unwrap();
@@ -31,6 +31,7 @@ fn plans_that_no_method_can_keep_are_named() {
         .run("plan --model logistic --columns 3 --runs 2 --rows 40 --epsilon 0.01 --delta 1e-6 --cache kept");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stderr.contains("no private method can work here"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("no coefficient can be determined"), "{}", ran.stdout);
 }
 
 #[test]

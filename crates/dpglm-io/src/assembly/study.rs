@@ -83,6 +83,8 @@ pub struct StudyDocument {
     law: LawDocument,
     rates: Vec<RateDocument>,
     hopeless: bool,
+    /// Whether `fit --intervals` can determine a coefficient; null where it has none to give.
+    intervals: Option<bool>,
 }
 
 /// `sampling/n + noise/(n mu)^2`, both constants fitted to simulation.
@@ -164,6 +166,7 @@ impl Question {
                 })
                 .collect(),
             hopeless,
+            intervals: problem.determines_any(rows, epsilon)?,
         };
         Ok(Answer { document, law, points: simulation.points })
     }
@@ -369,6 +372,15 @@ impl StudyDocument {
             "fitted law".into(),
             format!("{:.3}/n + {:.3}/(n mu)^2", self.law.fitted_sampling, self.law.fitted_noise),
         ]);
+        if let Some(any) = self.intervals {
+            let words = match any {
+                true => "yes, but for columns that hardly vary or repeat others",
+                false => {
+                    "none: no coefficient can be determined; more rows, a larger epsilon or fewer columns help"
+                }
+            };
+            rows.push(vec!["intervals of fit --intervals".into(), words.into()]);
+        }
         format!(
             "{}\nRates hold up to a constant; those named fitted come from simulation. Real rows may be harder than simulated ones.\n",
             render::table(&rows)

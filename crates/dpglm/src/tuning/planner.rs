@@ -15,9 +15,11 @@
 //!   deviation sigma.
 
 use crate::accounting::gaussian::largest_mu;
-use crate::central::{Glm, Prepared, Privacy, PrivateMean, SelectRefine, SparseMean};
-use crate::data::{Dataset, Design};
+use crate::central::{Glm, Prepared, Privacy, SelectRefine, SparseMean};
+use crate::data::{Dataset, Design, Shape};
 use crate::error::{Error, Result, require_positive};
+use crate::estimators::dense::{Likelihood, PreparedRegression, Regression};
+use crate::estimators::means::{Block, MeanRows, MeanShape, Means, PreparedMeans};
 use crate::families::Family;
 use crate::noise::RandomSource;
 use crate::privacy::Budget;
@@ -114,24 +116,43 @@ impl Problem {
         self.validate()?;
         let privacy = Privacy::Budget(Budget::new(epsilon, self.delta)?);
         let d = self.columns;
-        let glm = |family: Family, target: (f64, f64)| -> Result<Ready> {
+        let sparse = |family: Family, target: (f64, f64), s: usize| -> Result<Ready> {
             let model = Glm::new(family, target)?;
-            Ok(match self.sparsity {
-                None => Ready::Glm(model.prepare(d, rows, privacy)?),
-                Some(s) => Ready::Sparse(SelectRefine::new(model, s)?.prepare(d, rows, privacy)?),
-            })
+            Ok(Ready::Sparse(SelectRefine::new(model, s)?.prepare(d, rows, privacy)?))
         };
         let ready = match (self.model, self.sparsity) {
-            (PlannedModel::Mean { range }, None) => {
-                Ready::Mean(PrivateMean::new(vec![range; d])?.prepare(rows, privacy)?)
+            (PlannedModel::Mean { range: (low, high) }, None) => {
+                let means = Means::new(vec![Block::Number { low, high }; d])?;
+                Ready::Mean(means.prepare(MeanShape::new(rows), privacy)?)
             }
             (PlannedModel::Mean { range }, Some(s)) => {
                 Ready::SparseMean(SparseMean::new(vec![range; d], s)?.prepare(rows, privacy)?)
             }
-            (PlannedModel::Linear { target }, _) => glm(Family::Gaussian, target)?,
-            (PlannedModel::Logistic, _) => glm(Family::Logistic, (0.0, 1.0))?,
+            (PlannedModel::Linear { target }, Some(s)) => sparse(Family::Gaussian, target, s)?,
+            (PlannedModel::Logistic, Some(s)) => sparse(Family::Logistic, (0.0, 1.0), s)?,
+            (PlannedModel::Linear { target: (low, high) }, None) => {
+                let model = Regression::new(Likelihood::Gaussian { low, high })?;
+                Ready::Regression(model.prepare(Shape::new(d, rows), privacy)?)
+            }
+            (PlannedModel::Logistic, None) => {
+                let model = Regression::new(Likelihood::Logistic)?;
+                Ready::Regression(model.prepare(Shape::new(d, rows), privacy)?)
+            }
         };
         Ok(Simulator { problem: *self, rows, ready })
+    }
+
+    /// Whether a regression of all columns, an intercept beside them, will have intervals: a public rule of rows, columns and budget. `None`
+    /// for other problems.
+    pub fn determines_any(&self, rows: usize, epsilon: f64) -> Result<Option<bool>> {
+        let likelihood = match (self.model, self.sparsity) {
+            (PlannedModel::Linear { target: (low, high) }, None) => Likelihood::Gaussian { low, high },
+            (PlannedModel::Logistic, None) => Likelihood::Logistic,
+            _ => return Ok(None),
+        };
+        let privacy = Privacy::Budget(Budget::new(epsilon, self.delta)?);
+        let model = Regression::new(likelihood)?.with_intercept().intervals(0.95)?;
+        Ok(Some(model.prepare(Shape::new(self.columns + 1, rows), privacy)?.determines_any()))
     }
 
     /// The mean error of many fits.
@@ -252,9 +273,9 @@ pub struct Simulator {
 }
 
 enum Ready {
-    Mean(Prepared<PrivateMean>),
+    Mean(PreparedMeans),
     SparseMean(Prepared<SparseMean>),
-    Glm(Prepared<Glm>),
+    Regression(PreparedRegression),
     Sparse(Prepared<SelectRefine>),
 }
 
@@ -266,7 +287,9 @@ impl Simulator {
         let (truth, found) = match &self.ready {
             Ready::Mean(prepared) => {
                 let (truth, table) = self.rows_about_means(&mut draw)?;
-                (truth, prepared.fit(&table, &mut noise)?.means)
+                let fit = prepared.fit(&MeanRows::new(&table)?, &mut noise)?;
+                let found = fit.groups.iter().flat_map(|all| all.columns.iter().map(|column| column.mean));
+                (truth, found.collect())
             }
             Ready::SparseMean(prepared) => {
                 let (truth, table) = self.rows_about_means(&mut draw)?;
@@ -275,9 +298,9 @@ impl Simulator {
                 fit.support.iter().zip(&fit.fit.means).for_each(|(&j, &m)| found[j] = m);
                 (truth, found)
             }
-            Ready::Glm(prepared) => {
+            Ready::Regression(prepared) => {
                 let (truth, data) = self.responses(&mut draw)?;
-                (truth, prepared.fit(&data, &mut noise)?.coefficients)
+                (truth, prepared.fit(&data, &mut noise)?.coefficients.concat())
             }
             Ready::Sparse(prepared) => {
                 let (truth, data) = self.responses(&mut draw)?;
@@ -425,6 +448,14 @@ mod tests {
                 assert!(upper.1 >= lower.1);
             }
         }
+    }
+
+    #[test]
+    fn intervals_need_rows_and_budget() {
+        let dense = problem(PlannedModel::Logistic, None);
+        assert_eq!(dense.determines_any(1_000, 0.1).unwrap(), Some(false));
+        assert_eq!(dense.determines_any(100_000, 1.0).unwrap(), Some(true));
+        assert_eq!(problem(PlannedModel::Logistic, Some(2)).determines_any(1_000, 0.1).unwrap(), None);
     }
 
     #[test]

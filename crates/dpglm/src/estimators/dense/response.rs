@@ -43,6 +43,10 @@ pub(super) struct Response<'a> {
     pub worst: f64,
 }
 
+/// Of the level that it was clipped at, a positive mean is expected to be this share or more, and is at least [`LEAST_SHARE`].
+const SMALL_SHARE: f64 = 0.03;
+const LEAST_SHARE: f64 = 1e-6;
+
 /// The numbers that a likelihood is tuned with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tuning {
@@ -313,7 +317,8 @@ impl<'a> Response<'a> {
 
     fn locate_counts(&mut self, high: f64, intercept: bool, locator: &mut Locator<'_, '_, '_>) -> Result<()> {
         let largest = self.units.largest(|row| self.values[row]);
-        let grid = Candidates::positive_geometric(high * 2f64.powi(-8), high, 4)?;
+        // Counts are whole: nothing lies between 0 and 1.
+        let grid = Candidates::positive_geometric((0.5 * high).min(1.0), high, 4)?;
         let level = locator.level(RESPONSE_LEVEL, &largest, grid)?.unwrap_or(high);
         let (mean, noise) = positive_mean(
             locator,
@@ -352,15 +357,37 @@ fn mean_and_square(locator: &mut Locator<'_, '_, '_>, columns: &[Vec<f64>; 2]) -
     Ok((pair[0], pair[1] / SQUARE, noise))
 }
 
-/// A mean of numbers in [0, level], given as shares of the level, kept away from zero by its noise.
+/// A mean of numbers in [0, level], given as shares of the level: what its noise leaves of it, and the deviation.
+///
+/// Its posterior mean, which has the least expected deviance, under a prior of the form `1 / (mean + small)`: uniform in the logarithm
+/// but for magnitudes that no level is chosen for.
 fn positive_mean(
     locator: &mut Locator<'_, '_, '_>,
     what: &'static str,
     level: f64,
     shares: Vec<f64>,
 ) -> Result<(f64, f64)> {
-    let (mean, noise) = locator.means(what, &[shares], 1.0)?;
-    Ok((level * mean[0].max(noise.min(0.3)).max(1e-3), level * noise))
+    let (found, noise) = locator.means(what, &[shares], 1.0)?;
+    let (mean, deviation) = posterior_of_positive(found[0], noise);
+    Ok((level * mean, level * deviation))
+}
+
+/// Posterior mean and deviation of a number in (0, 1], given what normal noise left of it.
+fn posterior_of_positive(found: f64, noise: f64) -> (f64, f64) {
+    const POINTS: usize = 256;
+    let noise = noise.max(1e-12);
+    let low = (found - 6.0 * noise).clamp(LEAST_SHARE, 1.0 - 1e-9);
+    let high = (found + 6.0 * noise).max(noise).clamp(low * (1.0 + 1e-9), 1.0);
+    let ratio = (high / low).ln() / (POINTS - 1) as f64;
+    let points: Vec<f64> = (0..POINTS).map(|i| low * (ratio * i as f64).exp()).collect();
+    let nearest = points.iter().fold(f64::INFINITY, |near, m| near.min((m - found).abs()));
+    // Relative to the likeliest, so that something is left of a far tail.
+    let likelihood = |m: f64| (0.5 * (nearest * nearest - (m - found).powi(2)) / (noise * noise)).exp();
+    let weight = |m: f64| m / (m + SMALL_SHARE) * likelihood(m);
+    let total: f64 = points.iter().map(|&m| weight(m)).sum();
+    let mean = points.iter().map(|&m| weight(m) * m).sum::<f64>() / total;
+    let variance = points.iter().map(|&m| weight(m) * (m - mean).powi(2)).sum::<f64>() / total;
+    (mean, variance.sqrt())
 }
 
 impl RowModel for Response<'_> {
@@ -453,4 +480,30 @@ impl RowModel for Response<'_> {
 /// Not a number, which only a predictor out of range can be, counts as zero.
 fn finite(x: f64) -> f64 {
     if x.is_nan() { 0.0 } else { x.clamp(-1e100, 1e100) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_positive_mean_stays_positive_and_clear_ones_stay_as_they_are() {
+        for found in [0.002, 0.1, 0.9] {
+            let (mean, deviation) = posterior_of_positive(found, 1e-4 * found);
+            assert!(
+                (mean / found - 1.0).abs() < 1e-3 && (deviation / (1e-4 * found) - 1.0).abs() < 0.1,
+                "{mean}"
+            );
+        }
+        // Hidden by its noise: small against the noise, and no more known than that.
+        for found in [-0.5, -0.05, 0.0, 0.05] {
+            let (mean, deviation) = posterior_of_positive(found, 0.05);
+            assert!(mean > 0.0 && mean < 0.06 && deviation > 0.2 * mean, "{found}: {mean} {deviation}");
+        }
+        // Whatever was released, however far out.
+        for (found, noise) in [(1e9, 1e-3), (-1e9, 1e-3), (0.5, 0.0), (2.0, 1e9)] {
+            let (mean, deviation) = posterior_of_positive(found, noise);
+            assert!(mean > 0.0 && mean <= 1.0 && deviation.is_finite(), "{found}: {mean} {deviation}");
+        }
+    }
 }
