@@ -92,7 +92,9 @@ def predictions(tasks):
     if shares:
         worst = max(shares, key=shares.get)
         above = sum(lost > WORST_SHARE for lost in shares.values())
-        value = f"{shares[worst]:.3g} ({worst}); {above} of {len(shares)} tasks above"
+        ideal = {name: share(tasks[name].get("private_constant", {}).get(smallest), tasks[name]) for name in shares}
+        beaten = sum(lost > WORST_SHARE and (ideal[name] or 0) > WORST_SHARE for name, lost in shares.items())
+        value = f"{shares[worst]:.3g} ({worst}); {above} of {len(shares)} tasks above, in {beaten} of them the best private constant as well"
         found.append((f"largest share lost of any task, epsilon {smallest}", f"{WORST_SHARE}", value, above == 0))
     return found + _price_of_intervals(tasks)
 
@@ -121,7 +123,7 @@ def _loss(tasks, name, epsilon):
 
 
 def intervals(cells):
-    """`cells`: (name, family, columns, epsilon, summary)."""
+    """`cells`: (name, family, coefficients, epsilon, summary)."""
     found, refused = [], sorted({name for name, *_, cell in cells if "refused" in cell})
     if refused:
         found.append(("intervals for every task", "all", f"refused for {', '.join(refused)}", False))
@@ -142,12 +144,12 @@ def intervals(cells):
                 if count:
                     value = f"{hits / count:.3f} ({count} intervals)"
                     found.append((f"coverage of {kind} columns, epsilon {epsilon}", f"{DIFFICULT_COVERAGE}", value, hits / count >= DIFFICULT_COVERAGE))
-    hopeless = [cell for *of, cell in cells if cell["signal"] < HOPELESS * np.sqrt(of[2] + 1) and cell["undetermined"] is not None]
+    hopeless = [cell for *of, cell in cells if cell["signal"] < HOPELESS * np.sqrt(of[2]) and cell["undetermined"] is not None]
     if hopeless:
         said = sum(cell["undetermined"] == 1 for cell in hopeless)
         words = f"not determined at all where n mu / D is below {HOPELESS} sqrt(D)"
         found.append((words, "all", f"{said} of {len(hopeless)}", said == len(hopeless)))
-    ample = {of[0]: cell["undetermined"] for *of, cell in cells if of[3] == "4.0" and cell["signal"] > AMPLE * np.sqrt(of[2] + 1)}
+    ample = {of[0]: cell["undetermined"] for *of, cell in cells if of[3] == "4.0" and cell["signal"] > AMPLE * np.sqrt(of[2])}
     ample = {name: part for name, part in ample.items() if part is not None}
     if ample:
         worst = max(ample, key=ample.get)

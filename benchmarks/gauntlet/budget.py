@@ -14,6 +14,11 @@ def gaussian_budget(epsilon, delta):
     return brentq(gap, 1e-6, 100)
 
 
-def signal(n, columns, epsilon, delta):
-    """n mu / D, the rows per coefficient that the budget leaves; D counts the intercept."""
-    return n * gaussian_budget(epsilon, delta) / (columns + 1)
+def coefficients(columns, classes):
+    """D: the columns and the intercept, of several classes once for each but the first."""
+    return (columns + 1) * max(classes - 1, 1)
+
+
+def signal(n, D, epsilon, delta):
+    """n mu / D, the rows per coefficient that the budget leaves."""
+    return n * gaussian_budget(epsilon, delta) / D

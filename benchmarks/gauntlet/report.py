@@ -1,6 +1,7 @@
 """The page `docs/gauntlet.md`, from the kept results."""
 
 import bars
+import budget
 import numpy as np
 from intervals import CLASSES
 from scores import NAMES
@@ -33,7 +34,7 @@ def cells(compared, results):
     found = []
     for name, by_epsilon in results["intervals"].items():
         facts = compared[name]
-        found += [(name, facts["family"], facts["columns"], epsilon, cell) for epsilon, cell in by_epsilon.items()]
+        found += [(name, facts["family"], budget.coefficients(facts["columns"], facts["classes"]), epsilon, cell) for epsilon, cell in by_epsilon.items()]
     return found
 
 
@@ -133,7 +134,7 @@ def _intervals(compared, versions):
         f"## Intervals ({title})",
         "",
         "Nominal 95% intervals against the exact coefficients of the full table, on tables of half its rows drawn with replacement, pooled over",
-        f"draws and determined coefficients. {kinds}. *Signal*: n mu / D over sqrt(D), mu the budget as one Gaussian, D columns and the intercept.",
+        f"draws and determined coefficients. {kinds}. *Signal*: n mu / D over sqrt(D), mu the budget as one Gaussian, D columns and the intercept, for each class but the first.",
         "*Length*: over that of the sandwich interval without privacy, median. *Error*: the standard error reported over the root of noise spread",
         "squared plus sandwich variance, median, largest of a single draw. The noise spread is that of the difference from the exact fit to the same rows.",
         "*Without value*: coefficients that have no exact value, and the share of runs that flag them.",
@@ -146,7 +147,7 @@ def _intervals(compared, versions):
             if "refused" in cell:
                 lines.append(_row(name, epsilon, "", "refused", "", "", "", "", "", "", ""))
                 continue
-            relative = cell["signal"] / np.sqrt(compared[name]["columns"] + 1)
+            relative = cell["signal"] / np.sqrt(budget.coefficients(compared[name]["columns"], compared[name]["classes"]))
             difficult = [_rate(cell[kind]) for kind in CLASSES]
             error = "" if cell["error_ratio"] is None else f"{cell['error_ratio']:.2f}, {cell['error_ratio_largest']:.3g}"
             missing = f"{cell['missing']}: {cell['missing_flagged']:.2f}" if cell["missing"] else ""

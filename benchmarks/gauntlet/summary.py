@@ -3,7 +3,7 @@
 import intervals
 import numpy as np
 import traps
-from budget import signal
+from budget import coefficients, signal
 from references import STRENGTHS
 from store import signature
 
@@ -18,6 +18,7 @@ def references(task, epsilons, halves, store):
 
     found = dict(family=task["family"], rows=len(task["y"]), columns=task["Z"].shape[1], about=task["about"], classes=len(task["classes"]))
     found |= dict(signature=mark, halves=len(losses("exact")), constant=_mean(losses("constant")), exact=_mean(losses("exact")), diffprivlib={})
+    found["private_constant"] = {str(epsilon): mean for epsilon in epsilons if (mean := _mean(losses("private constant", epsilon))) is not None}
     for epsilon in epsilons:
         means = {strength: _mean(losses("diffprivlib", epsilon, strength)) for strength in [None, *STRENGTHS]}
         means = {strength: mean for strength, mean in means.items() if mean is not None}
@@ -53,8 +54,8 @@ def whole(subject, commit, loaded, epsilons, halves, draws, repetitions, store, 
         name = task["name"]
         compared[name] = references(task, epsilons, halves, reference)
         results["tasks"][name] = predictions(task, epsilons, halves, store)
-        m, columns = len(task["y"]) // 2, task["Z"].shape[1]
-        compared[name]["signal"] = {str(epsilon): round(signal(m, columns, epsilon, 1 / (10 * m)), 2) for epsilon in epsilons}
+        m, D = len(task["y"]) // 2, coefficients(task["Z"].shape[1], len(task["classes"]))
+        compared[name]["signal"] = {str(epsilon): round(signal(m, D, epsilon, 1 / (10 * m)), 2) for epsilon in epsilons}
         for epsilon in epsilons:
             cell = intervals.summary(task, epsilon, draws, store, reference)
             if cell:
