@@ -14,7 +14,7 @@ def gaussian_budget(epsilon, delta):
     return brentq(gap, 1e-6, 100)
 
 
-def coefficients(columns, classes):
+def dimension(columns, classes):
     """D: the columns and the intercept, of several classes once for each but the first."""
     return (columns + 1) * max(classes - 1, 1)
 

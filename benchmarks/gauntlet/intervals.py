@@ -6,7 +6,7 @@ variance of a sample of that size (a half without replacement has half of it).
 
 import exact
 import numpy as np
-from budget import coefficients, signal
+from budget import dimension, signal
 from store import digits, signature
 from subject import coefficients, frame_of, schema_of, seed_of
 from tasks import in_units
@@ -124,7 +124,7 @@ def summary(task, epsilon, draws, store, reference):
     middle = lambda values: float(np.median(finite(values))) if len(finite(values)) else None
     return dict(
         draws=len(records),
-        signal=signal(m, coefficients(task["Z"].shape[1], len(task["classes"])), epsilon, delta_of(task)),
+        signal=signal(m, dimension(task["Z"].shape[1], len(task["classes"])), epsilon, delta_of(task)),
         coefficients=int(there.sum()),
         covered=pooled(np.ones(len(there), bool)),
         **{kind: pooled(np.tile(of, blocks)) for kind, of in kinds(task).items()},

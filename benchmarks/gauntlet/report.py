@@ -34,7 +34,7 @@ def cells(compared, results):
     found = []
     for name, by_epsilon in results["intervals"].items():
         facts = compared[name]
-        found += [(name, facts["family"], budget.coefficients(facts["columns"], facts["classes"]), epsilon, cell) for epsilon, cell in by_epsilon.items()]
+        found += [(name, facts["family"], budget.dimension(facts["columns"], facts["classes"]), epsilon, cell) for epsilon, cell in by_epsilon.items()]
     return found
 
 
@@ -147,7 +147,7 @@ def _intervals(compared, versions):
             if "refused" in cell:
                 lines.append(_row(name, epsilon, "", "refused", "", "", "", "", "", "", ""))
                 continue
-            relative = cell["signal"] / np.sqrt(budget.coefficients(compared[name]["columns"], compared[name]["classes"]))
+            relative = cell["signal"] / np.sqrt(budget.dimension(compared[name]["columns"], compared[name]["classes"]))
             difficult = [_rate(cell[kind]) for kind in CLASSES]
             error = "" if cell["error_ratio"] is None else f"{cell['error_ratio']:.2f}, {cell['error_ratio_largest']:.3g}"
             missing = f"{cell['missing']}: {cell['missing_flagged']:.2f}" if cell["missing"] else ""

@@ -3,7 +3,7 @@
 import intervals
 import numpy as np
 import traps
-from budget import coefficients, signal
+from budget import dimension, signal
 from references import STRENGTHS
 from store import signature
 
@@ -54,7 +54,7 @@ def whole(subject, commit, loaded, epsilons, halves, draws, repetitions, store, 
         name = task["name"]
         compared[name] = references(task, epsilons, halves, reference)
         results["tasks"][name] = predictions(task, epsilons, halves, store)
-        m, D = len(task["y"]) // 2, coefficients(task["Z"].shape[1], len(task["classes"]))
+        m, D = len(task["y"]) // 2, dimension(task["Z"].shape[1], len(task["classes"]))
         compared[name]["signal"] = {str(epsilon): round(signal(m, D, epsilon, 1 / (10 * m)), 2) for epsilon in epsilons}
         for epsilon in epsilons:
             cell = intervals.summary(task, epsilon, draws, store, reference)
