@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::table::Columns;
 use crate::{Format, render};
-use dpglm::privacy::Certificate;
+use dpglm::accounting::Certificate;
 use dpglm_io::assembly::planned::PlanDocument;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Numbers and tables for people, JSON for programs.
 
 use crate::failure::Failure;
-use dpglm::privacy::Certificate;
+use dpglm::accounting::Certificate;
 use serde::Serialize;
 
 pub use dpglm_io::assembly::render::{

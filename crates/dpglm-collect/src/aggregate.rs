@@ -11,11 +11,12 @@
 
 use std::sync::Arc;
 
+use dpglm::accounting::Certificate;
 use dpglm::families;
 use dpglm::local::randomizer::{Kind, Randomizer, Report};
 use dpglm::local::{LocalIht, RoundPlan, RoundState};
 use dpglm::noise::RandomSource;
-use dpglm::privacy::{Certificate, Randomness, decimal};
+use dpglm::privacy::{Randomness, decimal};
 use serde::Serialize;
 
 use crate::error::{Error, Result};

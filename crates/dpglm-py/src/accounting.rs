@@ -2,7 +2,8 @@
 
 use super::words::exception;
 use dpglm::accounting as library;
-use dpglm::privacy::{Budget, Certificate, Event};
+use dpglm::accounting::Certificate;
+use dpglm::privacy::{Budget, Event};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -1,9 +1,10 @@
 //! Randomizers for people's devices, and what a server makes of their reports.
 
 use super::words::exception;
+use dpglm::accounting::Certificate;
 use dpglm::local::{self as library, Kind, Report, ThresholdReport};
 use dpglm::noise::RandomSource;
-use dpglm::privacy::{Budget, Certificate, Randomness};
+use dpglm::privacy::{Budget, Randomness};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

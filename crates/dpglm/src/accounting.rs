@@ -15,9 +15,11 @@
 //! Every number errs on the private side: an epsilon is never below the true one. `docs/proofs/composition.md` has the argument.
 
 mod calibrate;
+pub mod certificate;
 pub mod gaussian;
 pub mod loss;
 pub mod moments;
+pub mod part;
 pub mod pld;
 mod quadrature;
 pub mod renyi;
@@ -28,6 +30,8 @@ use crate::parallel;
 use crate::privacy::budget::check_delta;
 use crate::privacy::{Event, Noise};
 pub use calibrate::calibrate;
+pub use certificate::{Certificate, Grade};
+pub use part::Part;
 use serde::{Deserialize, Serialize};
 
 /// Which bound gave a guarantee.

@@ -63,6 +63,7 @@ mod rows;
 mod scores;
 mod sparse;
 
+use crate::data::Dataset;
 use crate::data::design::{Design, Storage};
 use lanes::Level;
 
@@ -286,6 +287,15 @@ fn squared_row_norms_at(level: Level, design: &Design, centre: &[f64], multiplie
         }
     }
     out
+}
+
+/// The l2 norm of each row, measured from a centre and scaled by powers of two, times its weight, rounded up.
+pub(crate) fn weighted_row_norms(data: &Dataset, centre: &[f64], scale: &[f64]) -> Vec<f64> {
+    let mut norms = squared_row_norms_from(data.design(), centre, scale);
+    for (row, norm) in norms.iter_mut().enumerate() {
+        *norm = norm.sqrt().next_up() * data.weight(row);
+    }
+    norms
 }
 
 /// The symmetric matrix `sum_i weight(i) x_i x_i^T`, columns x columns, row-major.

@@ -4,13 +4,13 @@
 //!
 //! | module | what it holds |
 //! | --- | --- |
-//! | [`privacy`] | what is promised: budget, events, certificate |
-//! | [`accounting`] | how the promise is computed: exact Gaussian, privacy-loss distributions, Rényi, calibration |
 //! | [`noise`] | where randomness enters: a CSPRNG and exact samplers on a grid |
+//! | [`privacy`] | what is promised: budget, events, whom they protect |
+//! | [`accounting`] | how the promise is computed: exact Gaussian, privacy-loss distributions, Rényi, calibration, certificates |
 //! | [`data`] | private rows and the bounds enforced on them |
+//! | [`mechanisms`] | every way in which something may leave |
 //! | [`families`] | response families and their bounded scores |
 //! | [`kernels`] | the passes over the rows, where the time is spent |
-//! | [`mechanisms`] | every way in which something may leave |
 //! | [`central`] | estimators for a trusted curator: means, linear and generalized linear models |
 //! | [`estimators`] | regression in few passes over the rows |
 //! | [`comparators`] | methods of other authors, made private for every data set, to compare with |
@@ -26,7 +26,8 @@
 //! ```
 //! use dpglm::mechanisms::{Candidates, ClippedSum, PrivateQuantile};
 //! use dpglm::noise::RandomSource;
-//! use dpglm::privacy::{Adjacency, Certificate};
+//! use dpglm::accounting::Certificate;
+//! use dpglm::privacy::Adjacency;
 //!
 //! let incomes: Vec<f64> = (0..2_000).map(|i| 20_000.0 + 10.0 * f64::from(i)).collect();
 //! let columns: Vec<f64> = incomes.iter().flat_map(|x| [x / 1e5, 0.5]).collect();

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use dpglm::accounting::{Certificate, Grade};
 use dpglm::central::{
     DpIht, Glm, LinearStatistics, Multinomial, NoisyIht, Privacy, PrivateMean, SelectRefine, Selection,
     SparseMean, SparseMultinomial, Transfer,
@@ -16,7 +17,7 @@ use dpglm::local::{
     Kind, LabelNoise, LocalGaussian, LocalIht, OneShotGlm, RandomizedResponse, Randomizer, ThresholdBit,
 };
 use dpglm::noise::RandomSource;
-use dpglm::privacy::{Adjacency, Budget, Certificate, Grade, Randomness, conditions};
+use dpglm::privacy::{Adjacency, Budget, Randomness, conditions};
 use dpglm::registry::entries;
 use dpglm::tuning::{Truncation, TruncationLevel, TunedRidge, TunedSparseMean, TunedSparsity};
 

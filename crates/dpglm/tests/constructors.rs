@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use dpglm::accounting::Certificate;
 use dpglm::audit::Audit;
 use dpglm::central::{
     DpIht, Glm, Iht, LinearStatistics, Multinomial, NoisyIht, PrivateMean, Selection, SparseMean, Transfer,
@@ -19,7 +20,7 @@ use dpglm::mechanisms::{
     PrivateQuantile,
 };
 use dpglm::noise::RandomSource;
-use dpglm::privacy::{Adjacency, Certificate, Event, Noise};
+use dpglm::privacy::{Adjacency, Event, Noise};
 use proptest::prelude::*;
 
 fn config() -> ProptestConfig {

@@ -1,7 +1,8 @@
 use dpglm::accounting::calibrate;
 use dpglm::mechanisms::ClippedSum;
 use dpglm::noise::RandomSource;
-use dpglm::privacy::{Adjacency, Budget, Certificate, Noise};
+use dpglm::accounting::Certificate;
+use dpglm::privacy::{Adjacency, Budget, Noise};
 
 fn main() -> dpglm::Result<()> {
     // 2,000 people, two columns each. Rows are clipped to l2 norm 1: this is enforced, not assumed.

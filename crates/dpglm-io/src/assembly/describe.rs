@@ -14,11 +14,12 @@ use document::{
     ColumnDocument, CorrelationsDocument, CrossDocument, DESCRIBE, DescribeDocument, GroupDocument,
     HistogramDocument, Number,
 };
+use dpglm::accounting::Certificate;
 use dpglm::central::Privacy;
 use dpglm::estimators::describe::{BlockSummary, Describe, Described, Estimate, Scale};
 use dpglm::estimators::means::{Block, MeanRows, MeanShape};
 use dpglm::noise::RandomSource;
-use dpglm::privacy::{Adjacency, Certificate};
+use dpglm::privacy::Adjacency;
 
 /// The level of intervals where none is given.
 pub const LEVEL: f64 = 0.95;

@@ -6,7 +6,7 @@ use super::means::MeanMethod;
 use super::model::{Coefficient, Family, INTERCEPT, Method, coefficient_of_class};
 use super::{render, table};
 use crate::{Domain, Schema, Target};
-use dpglm::privacy::Certificate;
+use dpglm::accounting::Certificate;
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -8,12 +8,13 @@ mod wishes;
 use super::failure::Failure;
 use super::render;
 use crate::Domain;
+use dpglm::accounting::Part;
 use dpglm::central::{Glm, LinearStatistics, Multinomial, Prepared, Privacy, reference};
 use dpglm::data::{Dataset, Shape};
 use dpglm::estimators::dense::{Likelihood, PreparedRegression, Regression};
 use dpglm::families::Family as OnePredictor;
 use dpglm::noise::RandomSource;
-use dpglm::privacy::{Event, Part};
+use dpglm::privacy::Event;
 use dpglm::tuning::TunedRidge;
 use serde::{Deserialize, Serialize};
 

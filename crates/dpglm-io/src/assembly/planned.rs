@@ -1,9 +1,10 @@
 //! What a dry run promises: the planned releases and what they would cost.
 
 use super::failure::Failure;
+use dpglm::accounting::{Certificate, Part};
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
-use dpglm::privacy::{Adjacency, Certificate, Event, Part};
+use dpglm::privacy::{Adjacency, Event};
 use serde::Serialize;
 
 /// The plan as JSON.

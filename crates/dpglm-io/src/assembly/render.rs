@@ -2,9 +2,10 @@
 
 use super::failure::Failure;
 use dpglm::accounting::Method;
+use dpglm::accounting::Part;
+use dpglm::privacy::Event;
 use dpglm::privacy::decimal::{DIGITS, rounded_down};
 pub use dpglm::privacy::decimal::{plain, rounded_down_to, rounded_up};
-use dpglm::privacy::{Event, Part};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

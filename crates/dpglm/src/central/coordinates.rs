@@ -34,6 +34,7 @@
 use super::purse::{Planned, Privacy, Purse};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
+use crate::kernels::weighted_row_norms;
 use nalgebra::DMatrix;
 
 const CENTRES: &str = "column centres";
@@ -85,7 +86,7 @@ impl Coordinates {
 
     /// Each row's l2 norm times its weight, rounded up.
     pub(super) fn row_norms(&self, data: &Dataset) -> Vec<f64> {
-        data.row_norms(&self.centre, &self.scale)
+        weighted_row_norms(data, &self.centre, &self.scale)
     }
 
     /// What the rounding of sums in stored units is to be multiplied by; once for a gradient, twice for a matrix.

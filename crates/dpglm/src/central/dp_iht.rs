@@ -32,7 +32,7 @@ use crate::data::dataset::MOST_ROWS;
 use crate::data::range::require_magnitude;
 use crate::error::{Result, require_nonzero};
 use crate::families::Family;
-use crate::kernels::{fused_pass, summation_error};
+use crate::kernels::{fused_pass, summation_error, weighted_row_norms};
 use crate::mechanisms::Candidates;
 use crate::noise::RandomSource;
 
@@ -114,7 +114,7 @@ impl Prepared<DpIht> {
         let start = model.start(data, &response, &mut purse)?;
         let (Start { base, cap }, response) = model.measured(start, &response);
         let score = model.family.bounded(cap)?;
-        let norms = data.row_norms(&vec![0.0; d], &vec![1.0; d]);
+        let norms = weighted_row_norms(data, &vec![0.0; d], &vec![1.0; d]);
         let sizes = data.sum_by_unit(|row| norms[row]);
         let size = match row_norm {
             Some(bound) => *bound,

@@ -35,13 +35,14 @@ use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy, Purse};
 use super::start::Start;
 use super::weighting::{self, Weighting};
+use crate::accounting::Certificate;
 use crate::data::Dataset;
 use crate::data::range::{require_interval, require_magnitude, require_penalty};
 use crate::error::{Error, Result};
 use crate::families::{BoundedScore, Family};
 use crate::kernels::predict;
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Certificate};
+use crate::privacy::Adjacency;
 use nalgebra::DMatrix;
 
 /// A private generalized linear model with one linear predictor.

@@ -25,6 +25,7 @@
 use super::interval::{Interval, intervals, require_level};
 use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy, Purse};
+use crate::accounting::Certificate;
 use crate::data::MeanTable;
 use crate::data::clipping::clip_l2;
 use crate::data::design::Design;
@@ -32,7 +33,7 @@ use crate::data::range::require_interval;
 use crate::error::{Error, Result};
 use crate::mechanisms::Candidates;
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Certificate};
+use crate::privacy::Adjacency;
 
 /// The mean of a table whose columns lie in public ranges.
 #[derive(Debug, Clone, PartialEq)]

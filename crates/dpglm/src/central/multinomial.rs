@@ -15,12 +15,12 @@ use super::moments::{self, TRACE};
 use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy, Purse};
 use super::weighting;
+use crate::accounting::Certificate;
 use crate::data::Dataset;
 use crate::data::range::require_penalty;
 use crate::error::{Error, Result};
 use crate::families::multinomial::{bounded_score, cap};
 use crate::noise::RandomSource;
-use crate::privacy::Certificate;
 
 const MOMENTS: &str = "moments of the features";
 

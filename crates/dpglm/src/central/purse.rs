@@ -18,12 +18,13 @@ pub(crate) mod split;
 #[cfg(test)]
 pub(crate) mod tape;
 
+use crate::accounting::Certificate;
 use crate::accounting::gaussian::largest_mu;
 use crate::accounting::{Guarantee, account, calibrate, curve};
 use crate::error::{Error, Result};
 use crate::mechanisms::{Candidates, GaussianVector, LaplacePeeling, LaplaceVector, PrivateQuantile};
 use crate::noise::{Race, RandomSource};
-use crate::privacy::{Adjacency, Budget, Certificate, Event, Noise};
+use crate::privacy::{Adjacency, Budget, Event, Noise};
 use replay::{Input, Output, Played, Probe, Watch};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -10,12 +10,12 @@
 use super::coordinates::Coordinates;
 use super::glm::{Fit, add_ridge, adjacency};
 use super::multinomial::MultinomialFit;
+use crate::accounting::Certificate;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::families::Family;
 use crate::families::multinomial::probabilities;
 use crate::kernels::{fused_pass, fused_pass_multi, predict, weighted_gram};
-use crate::privacy::Certificate;
 use nalgebra::{DMatrix, DVector};
 
 const ITERATIONS: usize = 100;

@@ -29,12 +29,12 @@ use super::purse::{Calibration, Planned, Privacy, Purse};
 use super::screening::require_sparsity;
 use super::start::Start;
 use super::vote;
+use crate::accounting::Certificate;
 use crate::data::Dataset;
 use crate::data::dataset::MOST_ROWS;
 use crate::error::Result;
 use crate::kernels::{column_scores, summation_error};
 use crate::noise::RandomSource;
-use crate::privacy::Certificate;
 
 const COLUMNS: &str = "chosen columns";
 /// The share of the budget that choosing the columns deserves: a wrong column costs more than noise on a right one.

@@ -373,9 +373,10 @@ fn largest_singular_value(design: &Design) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accounting::Grade;
     use crate::central::attacks::{Pair, pairs, sparse_linear, sparse_logistic, uniform};
     use crate::central::strongly_convex::norm;
-    use crate::privacy::{Budget, Grade};
+    use crate::privacy::Budget;
 
     fn budget(epsilon: f64) -> Privacy {
         Privacy::Budget(Budget::new(epsilon, 1e-6).unwrap())

@@ -209,9 +209,10 @@ impl Prepared<TwoStage> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accounting::Grade;
     use crate::central::attacks::{Pair, pairs, sparse_linear, sparse_logistic};
     use crate::central::strongly_convex::norm;
-    use crate::privacy::{Budget, Grade};
+    use crate::privacy::Budget;
 
     fn ample() -> Privacy {
         Privacy::Budget(Budget::new(50.0, 1e-6).unwrap())
@@ -247,7 +248,7 @@ mod tests {
         assert!(guarantee.epsilon <= 2.0 && guarantee.epsilon > 1.99 && guarantee.delta == 1e-4);
         assert!(fit.certificate.curve().iter().all(|(_, delta)| *delta > 5e-5));
         assert_eq!(
-            crate::privacy::Certificate::from_json(&fit.certificate.to_json()).unwrap(),
+            crate::accounting::Certificate::from_json(&fit.certificate.to_json()).unwrap(),
             fit.certificate
         );
     }

@@ -3,7 +3,6 @@
 use super::clipping::clip_l2;
 use super::{Design, Shape};
 use crate::error::{Error, Result};
-use crate::kernels::squared_row_norms_from;
 
 /// Largest number of rows. Error bounds of sums are taken for this many, because the true number of rows is private
 /// where a unit may have several.
@@ -204,15 +203,6 @@ impl Dataset {
             units: None,
             design: Design::from_f64(rows.len(), columns, entries)?,
         })
-    }
-
-    /// The l2 norm of each row, measured from a centre and scaled by powers of two, times its weight, rounded up.
-    pub(crate) fn row_norms(&self, centre: &[f64], scale: &[f64]) -> Vec<f64> {
-        let mut norms = squared_row_norms_from(&self.design, centre, scale);
-        for (row, norm) in norms.iter_mut().enumerate() {
-            *norm = norm.sqrt().next_up() * self.weight(row);
-        }
-        norms
     }
 }
 

@@ -39,6 +39,7 @@ mod standardization;
 mod tests;
 mod whitening;
 
+use crate::accounting::Certificate;
 use crate::central::Privacy;
 use crate::central::glm::adjacency;
 use crate::central::interval::{Interval, normal_quantile, require_level};
@@ -51,7 +52,7 @@ use crate::error::{Error, Result};
 use crate::noise::RandomSource;
 use crate::passes::by_unit::ByUnit;
 use crate::passes::scores::ScorePass;
-use crate::privacy::{Certificate, Event};
+use crate::privacy::Event;
 use inference::Inferred;
 use plan::Plan;
 use response::Response;

@@ -15,11 +15,12 @@
 //! Seldom: the report has 8 bytes a coordinate in place of 22 in all, and its error is larger than PrivUnit's at the same
 //! epsilon. It serves where reports must be added without being decoded.
 
+use crate::accounting::Certificate;
 use crate::data::clipping::clip_l2;
 use crate::error::{Result, require_positive};
 use crate::mechanisms::{GaussianVector, Release};
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Budget, Certificate, Event, Randomness};
+use crate::privacy::{Adjacency, Budget, Event, Randomness};
 
 /// Releases users' vectors with Gaussian noise.
 #[derive(Debug, Clone)]

@@ -30,11 +30,12 @@
 use super::imitation::Imitation;
 use super::plan::RoundPlan;
 use super::randomizer::{Kind, Randomizer, Report};
+use crate::accounting::Certificate;
 use crate::data::Dataset;
 use crate::error::{Error, Result, require_nonzero, require_positive};
 use crate::families::Family;
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Certificate, Randomness};
+use crate::privacy::{Adjacency, Randomness};
 use serde::{Deserialize, Serialize};
 
 /// Sparse linear, generalized linear or monotone regression from reports.

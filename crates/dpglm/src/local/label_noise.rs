@@ -23,10 +23,11 @@
 //! 8 bytes: the released number in IEEE double precision, lowest byte first.
 
 use super::threshold_bit::require_interval;
+use crate::accounting::Certificate;
 use crate::error::{Error, Result};
 use crate::mechanisms::{GaussianVector, LaplaceVector};
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Budget, Certificate, Event, Noise, Randomness};
+use crate::privacy::{Adjacency, Budget, Event, Noise, Randomness};
 
 /// Releases labels of a public interval with additive noise.
 ///

@@ -31,13 +31,14 @@
 use super::randomizer::{Kind, Randomizer, Report};
 use super::scale::Scale;
 use super::statistics::MeanStatistics;
+use crate::accounting::Certificate;
 use crate::data::Design;
 use crate::data::clipping::clip_l2;
 use crate::error::{Error, Result, require_nonzero, require_positive};
 use crate::families::Family;
 use crate::kernels::{predict, weighted_gram};
 use crate::noise::RandomSource;
-use crate::privacy::{Certificate, Randomness};
+use crate::privacy::Randomness;
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 /// A Gram matrix is taken as positive if its smallest eigenvalue is above this share of its largest.

@@ -20,10 +20,11 @@
 //! # References
 //! S. L. Warner, "Randomized response: a survey technique for eliminating evasive answer bias", 1965.
 
+use crate::accounting::Certificate;
 use crate::accounting::calibrate;
 use crate::error::{Error, Result};
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Budget, Certificate, Event, Noise, Randomness};
+use crate::privacy::{Adjacency, Budget, Event, Noise, Randomness};
 
 /// All outcomes of 64 random bits.
 const OUTCOMES: f64 = 18_446_744_073_709_551_616.0;

@@ -13,10 +13,11 @@ use super::duchi::SideOfDirection;
 use super::privunit::SubsetSelection;
 pub use super::report::{Kind, REPORT_BYTES, Report};
 use super::weights::check_epsilon;
+use crate::accounting::Certificate;
 use crate::data::clipping::clip_l2;
 use crate::error::{Error, Result, require_nonzero, require_positive};
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Certificate, Event, Noise, Randomness};
+use crate::privacy::{Adjacency, Event, Noise, Randomness};
 use std::fmt;
 
 /// Largest dimension of a randomized vector.

@@ -31,9 +31,10 @@
 //! J. C. Duchi, M. I. Jordan and M. J. Wainwright, "Minimax optimal procedures for locally private estimation", 2018.
 
 use super::randomized_response::RandomizedResponse;
+use crate::accounting::Certificate;
 use crate::error::{Error, Result};
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Certificate, Event, Randomness};
+use crate::privacy::{Adjacency, Event, Randomness};
 
 /// Releases labels of a public interval as one bit each.
 ///

@@ -1,7 +1,7 @@
 //! On what every promise rests that no program can enforce: the one list of conditions of use.
 //!
 //! A certificate takes its list from here when it is made, by its adjacency and by where its noise came from, so every
-//! estimator inherits it. What an estimator adds to it ([`super::Certificate::provided`]) is about that estimator alone.
+//! estimator inherits it. What an estimator adds to it ([`crate::accounting::Certificate::provided`]) is about that estimator alone.
 //!
 //! | condition | why a program cannot see to it |
 //! | --- | --- |
@@ -14,7 +14,7 @@
 //! | time and memory are not observed | both depend on the rows |
 //! | failed runs are not released | whether and where a run fails may depend on the rows |
 
-use super::certificate::Adjacency;
+use super::adjacency::Adjacency;
 use crate::noise::RandomSource;
 
 /// Of a table: what is declared beside the rows.

@@ -5,11 +5,12 @@ use super::releases::audit;
 use super::sparse::{budgets, clamped, glm};
 use super::tables::Frame;
 use super::{AuditCase, RUNS, Run, Slack, Subject};
+use crate::accounting::Part;
 use crate::error::Result;
 use crate::families::Family;
 use crate::mechanisms::GaussianVector;
 use crate::noise::RandomSource;
-use crate::privacy::{Event, Part};
+use crate::privacy::Event;
 use crate::tuning::validation::validates;
 use crate::tuning::{RandomStopping, TunedRidge, TunedSparsity};
 

@@ -13,6 +13,7 @@
 //! WG §5 takes its grid of penalties from cross-validation, which is not private.
 
 use super::validation::{Judge, first_part, require_divisible, require_rows, validates};
+use crate::accounting::Part;
 use crate::central::glm::{Fit, Glm};
 use crate::central::prepared::{Prepared, require_shape};
 use crate::central::purse::split::{ALL, SECOND};
@@ -20,7 +21,7 @@ use crate::central::purse::{Calibration, Planned, Privacy};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Event, Part};
+use crate::privacy::{Adjacency, Event};
 
 const PENALTY: &str = "penalty";
 /// The share of the budget of a row of the first part that the candidates' fits get together.
@@ -149,9 +150,10 @@ impl Prepared<TunedRidge> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accounting::Certificate;
     use crate::central::attacks::sparse_linear;
     use crate::families::Family;
-    use crate::privacy::{Budget, Certificate};
+    use crate::privacy::Budget;
 
     fn glm() -> Glm {
         Glm::new(Family::Gaussian, (-6.0, 6.0)).unwrap()

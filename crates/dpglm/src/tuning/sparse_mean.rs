@@ -21,6 +21,7 @@
 //! C21 §5.2 chooses s by cross-validation and counts too little for it ([`super::validation`]). No fits are compared here and no row is
 //! set aside.
 
+use crate::accounting::Certificate;
 use crate::accounting::{self, Guarantee, Method};
 use crate::central::prepared::{Prepared, require_shape};
 use crate::central::purse::replay::Probe;
@@ -30,7 +31,7 @@ use crate::data::{Design, MeanTable};
 use crate::error::{Error, Result};
 use crate::kernels::{Map, column_scores};
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Budget, Certificate, Event, Noise};
+use crate::privacy::{Adjacency, Budget, Event, Noise};
 use std::sync::{Arc, OnceLock};
 
 const NUMBER: &str = "number of columns";

@@ -20,6 +20,7 @@
 //! reads all rows.
 
 use super::validation::{Judge, first_part, require_divisible, require_rows, validates};
+use crate::accounting::Part;
 use crate::central::glm::Glm;
 use crate::central::prepared::{Prepared, require_shape};
 use crate::central::purse::split::{ALL, SECOND};
@@ -29,7 +30,7 @@ use crate::central::select_refine::{CLEAR, SparseFit, choose_columns, planned_co
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Event, Part};
+use crate::privacy::{Adjacency, Event};
 
 const LENGTH: &str = "number of columns";
 /// Shares of the budget of a row of the first part.
@@ -191,9 +192,10 @@ fn lengths(largest: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accounting::Certificate;
     use crate::central::attacks::{sparse_linear, sparse_logistic};
     use crate::families::Family;
-    use crate::privacy::{Budget, Certificate};
+    use crate::privacy::Budget;
 
     fn budget() -> Privacy {
         Privacy::Budget(Budget::new(1.0, 1e-6).unwrap())

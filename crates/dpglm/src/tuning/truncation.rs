@@ -15,13 +15,14 @@
 //! interval between two quantiles clips one row in twenty: [`crate::central::mean`] finds a wider clip and is the better
 //! mean. This one is for comparison with the paper, and for columns that are known to be light-tailed.
 
+use crate::accounting::Certificate;
 use crate::central::prepared::{Prepared, require_shape};
 use crate::central::purse::{Calibration, Planned, Privacy};
 use crate::data::Design;
 use crate::error::{Error, Result, require_positive};
 use crate::mechanisms::Candidates;
 use crate::noise::RandomSource;
-use crate::privacy::{Adjacency, Certificate};
+use crate::privacy::Adjacency;
 
 const QUANTILES: &str = "truncation quantiles";
 const MEAN: &str = "mean of truncated rows";
@@ -175,7 +176,8 @@ impl Prepared<Truncation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::{Budget, Grade};
+    use crate::accounting::Grade;
+    use crate::privacy::Budget;
 
     fn budget() -> Privacy {
         Privacy::Budget(Budget::new(1.0, 1e-6).unwrap())

@@ -8,7 +8,7 @@
 //! # Guarantee
 //! Replacement of one row, for every data set. A row lies in one part. Losses are clipped so that a row moves each
 //! candidate's sum by at most its sensitivity (1 for logistic responses, 2 for others); they are whole numbers of `2^-24` and added exactly. So a row of the first part
-//! pays for the fits, one of the second for one selection: costs take the maximum ([`crate::privacy::part`]).
+//! pays for the fits, one of the second for one selection: costs take the maximum ([`crate::accounting::part`]).
 //!
 //! A row's part follows from its place. In a table that was sorted by a private column, a row with another value stands elsewhere and
 //! moves others: the certificate therefore names the order as a condition. Units of several rows are refused: they are

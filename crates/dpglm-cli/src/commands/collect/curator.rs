@@ -4,7 +4,7 @@ use super::token;
 use crate::failure::Failure;
 use crate::{Format, render};
 use clap::Args;
-use dpglm::privacy::Certificate;
+use dpglm::accounting::Certificate;
 use dpglm_collect::aggregate::{Aggregate, Coefficient};
 use dpglm_collect::client::Service;
 use dpglm_collect::storage::{self, Phase, TokenHash};

@@ -1,7 +1,7 @@
 //! The artefact of a description: self-describing JSON.
 
+use dpglm::accounting::Certificate;
 use dpglm::estimators::describe::Estimate;
-use dpglm::privacy::Certificate;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 

@@ -2,9 +2,9 @@
 
 use super::{Family, INTERCEPT, Model};
 use crate::UserUnits;
+use dpglm::accounting::Certificate;
 use dpglm::central::{Fit, Interval, MultinomialFit, SparseFit, SparseMultinomialFit};
 use dpglm::estimators::dense::{Inference, RegressionFit};
-use dpglm::privacy::Certificate;
 
 /// What was fitted, in stored units: one block of coefficients, or one a class after the first.
 pub struct Estimates {

@@ -3,6 +3,7 @@
 use super::estimates::Estimates;
 use super::method::{Method, TakesSparsity};
 use super::{Failure, Family, Model};
+use dpglm::accounting::{Certificate, Part};
 use dpglm::central::transfer::SAME_SUPPORT;
 use dpglm::central::{
     DpIht, Fit, Iht, NoisyIht, Prepared, Privacy, SelectRefine, Selection, SparseMultinomial, Transfer,
@@ -10,7 +11,7 @@ use dpglm::central::{
 use dpglm::comparators::{FrankWolfe, JohnsonLindenstrauss, TwoStage};
 use dpglm::data::{Dataset, Design};
 use dpglm::noise::RandomSource;
-use dpglm::privacy::{Adjacency, Certificate, Event, Part};
+use dpglm::privacy::{Adjacency, Event};
 use dpglm::tuning::TunedSparsity;
 
 /// What sparse methods need beside the model, all of it public.

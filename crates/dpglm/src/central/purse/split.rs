@@ -4,12 +4,13 @@
 //! 1. The releases of the first part and of all rows are calibrated to the budget together: that is what a row of the first
 //!    part pays.
 //! 2. The choice is calibrated to what the releases of all rows leave of the budget: that is what a row of the second part pays.
-//! 3. What is promised is the larger of the two ([`crate::privacy::part`]).
+//! 3. What is promised is the larger of the two ([`crate::accounting::part`]).
 
 use super::{Calibration, Planned, Privacy, Promise, Purse};
+use crate::accounting::Certificate;
+use crate::accounting::part::{self, Part};
 use crate::error::Result;
-use crate::privacy::part::{self, Part};
-use crate::privacy::{Adjacency, Certificate, Event};
+use crate::privacy::{Adjacency, Event};
 
 /// Releases of the first part alone.
 pub(crate) const FIRST: u8 = 0;

@@ -12,8 +12,8 @@ use super::clips::Clip;
 use super::plan::Plan;
 use super::sums::{BlockSums, Counted};
 use super::{Block, Means};
+use crate::accounting::Certificate;
 use crate::central::interval::{Interval, intervals};
-use crate::privacy::Certificate;
 
 /// A second moment beside which the allowance is as planned, in units of the squared distance of the farther clip.
 const USUAL: f64 = 0.05;

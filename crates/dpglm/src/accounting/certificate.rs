@@ -7,33 +7,17 @@
 //! the releases were as listed, and that the grade is true, a reader has to take from whoever wrote the document. A signature over its
 //! bytes says who that was.
 
-use super::conditions::{self, Randomness};
-use super::decimal::{factor, plain, rounded_up};
-use super::event::Event;
 use super::part::{self, Part};
-use crate::accounting::{self, Guarantee, Method};
+use super::{Guarantee, Method, epsilon_at};
 use crate::error::{Error, Result, require_positive};
 use crate::privacy::budget::check_delta;
+use crate::privacy::conditions::{self, Randomness};
+use crate::privacy::decimal::{factor, plain, rounded_up};
+use crate::privacy::{Adjacency, Event};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 const SCHEMA: &str = "dpglm.certificate/1";
-
-/// Two data sets are neighbours when they differ in this.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Adjacency {
-    /// One row is replaced; the number of rows is public.
-    ReplaceRow,
-    /// All rows of one unit (a person, named by the column) are replaced; the number of units is public.
-    ReplaceUnit(String),
-    /// One user's record is replaced before it leaves the user's device.
-    ReplaceUserRecord,
-    /// One user's label is replaced before it leaves the user's device; the features are public.
-    ReplaceUserLabel,
-    /// One row is replaced, and a row describes two people.
-    ReplacePair,
-}
 
 /// How far the promise reaches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +34,8 @@ pub enum Grade {
 ///
 /// ```
 /// use dpglm::noise::RandomSource;
-/// use dpglm::privacy::{Adjacency, Certificate, Event, Noise};
+/// use dpglm::accounting::Certificate;
+/// use dpglm::privacy::{Adjacency, Event, Noise};
 ///
 /// let rng = RandomSource::from_os()?;
 /// let events = vec![Event::new("mean", Noise::Gaussian { sensitivity: 0.01, sigma: 0.1 }, 1)?];
@@ -64,7 +49,8 @@ pub enum Grade {
 /// Without the source of the noise there is no certificate:
 ///
 /// ```compile_fail,E0061
-/// use dpglm::privacy::{Adjacency, Certificate, Event, Noise};
+/// use dpglm::accounting::Certificate;
+/// use dpglm::privacy::{Adjacency, Event, Noise};
 ///
 /// let events = vec![Event::new("mean", Noise::Gaussian { sensitivity: 0.01, sigma: 0.1 }, 1)?];
 /// let certificate = Certificate::certified(Adjacency::ReplaceRow, events, 1e-6)?;
@@ -274,7 +260,7 @@ impl Certificate {
         let points = std::iter::once((claim.epsilon, claim.delta)).chain(self.curve.iter().copied());
         for (epsilon, delta) in points {
             for path in &paths {
-                let cost = accounting::epsilon_at(path, delta)?;
+                let cost = epsilon_at(path, delta)?;
                 if cost > epsilon * (1.0 + NOISE) {
                     return Err(malformed(format!(
                         "it claims epsilon {} at delta {}, but its events cost {}",
@@ -483,7 +469,7 @@ mod tests {
         let certificate =
             Certificate::certified_in_parts(Adjacency::ReplaceRow, common.clone(), parts.clone(), 1e-6, &rng)
                 .unwrap();
-        let worst = accounting::epsilon_at(&[common[0].clone(), event("every fifth", 4.0)], 1e-6).unwrap();
+        let worst = epsilon_at(&[common[0].clone(), event("every fifth", 4.0)], 1e-6).unwrap();
         let claimed = certificate.guarantee().unwrap().epsilon;
         assert_eq!(claimed, worst);
         assert!(certificate.verify().is_ok() && certificate.parts().len() == 2);

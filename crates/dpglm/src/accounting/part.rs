@@ -5,9 +5,9 @@
 //! together, in whatever order they were made: the other parts' releases then are functions of what was released before.
 //! What is promised to everybody is the largest of these costs, not their sum.
 
-use super::event::Event;
-use crate::accounting::{self, Guarantee};
+use super::Guarantee;
 use crate::error::{Error, Result};
+use crate::privacy::Event;
 use serde::{Deserialize, Serialize};
 
 /// What was released from one public part of the rows alone.
@@ -31,14 +31,14 @@ pub(crate) fn paths(common: &[Event], parts: &[Part]) -> Vec<Vec<Event>> {
 /// The guarantee that every row has: the largest epsilon of any part.
 pub(crate) fn guarantee(common: &[Event], parts: &[Part], delta: f64) -> Result<Guarantee> {
     let all: Vec<Guarantee> =
-        paths(common, parts).iter().map(|path| accounting::account(path, delta)).collect::<Result<_>>()?;
+        paths(common, parts).iter().map(|path| super::account(path, delta)).collect::<Result<_>>()?;
     let worst = all.into_iter().max_by(|a, b| a.epsilon.total_cmp(&b.epsilon));
     worst.ok_or_else(|| Error::Conflict("there is nothing to account: give at least one event".into()))
 }
 
 /// The privacy curve that every row has. Deltas at which some part has no finite epsilon are left out.
 pub(crate) fn curve(common: &[Event], parts: &[Part]) -> Result<Vec<(f64, f64)>> {
-    let mut curves = paths(common, parts).into_iter().map(|path| accounting::curve(&path));
+    let mut curves = paths(common, parts).into_iter().map(|path| super::curve(&path));
     let mut worst = curves.next().transpose()?.unwrap_or_default();
     for other in curves {
         let other = other?;

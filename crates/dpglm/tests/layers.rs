@@ -1,0 +1,89 @@
+//! Reading order is dependency order: no module of the library names one that comes after it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The modules, each of which may use those before it.
+const LAYERS: [&str; 18] = [
+    "error",
+    "parallel",
+    "noise",
+    "privacy",
+    "accounting",
+    "data",
+    "mechanisms",
+    "families",
+    "kernels",
+    "passes",
+    "central",
+    "estimators",
+    "comparators",
+    "theory",
+    "local",
+    "tuning",
+    "audit",
+    "registry",
+];
+
+#[test]
+fn nothing_points_upward() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let layer = |name: &str| LAYERS.iter().position(|layer| *layer == name);
+    let mut wrong = Vec::new();
+    for file in sources(&root) {
+        let inside = file.strip_prefix(&root).unwrap();
+        let module = inside.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs").to_owned();
+        if module == "lib" {
+            continue;
+        }
+        let own = layer(&module).unwrap_or_else(|| panic!("{module} has no layer: give it one in this test"));
+        for used in modules_used(&product_code(&file)) {
+            if layer(&used).is_some_and(|other| other > own) {
+                wrong.push(format!("{}: {module} uses {used}", inside.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // The check itself can fail.
+    assert_eq!(
+        modules_used("use crate::registry::Entry; // crate::audit"),
+        BTreeSet::from(["registry".to_owned()])
+    );
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|kind| kind == "rs") && !is_test_file(&path) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// Files of tests alone, by their names in this crate.
+fn is_test_file(path: &Path) -> bool {
+    path.file_stem()
+        .is_some_and(|stem| stem.to_str().is_some_and(|stem| stem == "tests" || stem.ends_with("attacks")))
+}
+
+/// The file without the module of tests that ends it.
+fn product_code(file: &Path) -> String {
+    let text = fs::read_to_string(file).unwrap();
+    match text.find("#[cfg(test)]\nmod tests {") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
+/// What stands after `crate::`, comments aside.
+fn modules_used(code: &str) -> BTreeSet<String> {
+    let code: Vec<&str> = code.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
+    let after = code.iter().flat_map(|line| line.split("crate::").skip(1));
+    let name = |rest: &str| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    after.map(name).collect()
+}
