@@ -4,8 +4,7 @@ use crate::failure::Failure;
 use crate::progress::tell;
 use clap::{Args, ValueEnum};
 use dpglm_io::{
-    Bounds, Encoded, Format, Precision, ReadOptions, Response, Schema, Wide, read_table, read_wide,
-    wide_of_file,
+    Encoded, Format, Precision, ReadOptions, Response, Schema, Wide, read_table, read_wide, wide_of_file,
 };
 use std::path::{Path, PathBuf};
 
@@ -143,7 +142,7 @@ impl Columns {
                 Ok(Known::Schema(Schema::load(path)?))
             }
             (None, Some((low, high))) => {
-                Bounds::new("--feature-bounds", low, high)?;
+                dpglm_io::bounds::declared("--feature-bounds", low, high)?;
                 Ok(Known::Wide(Wide {
                     features: self.columns,
                     header: self.header_of(files)?,

@@ -190,7 +190,7 @@ mod tests {
 
         #[test]
         fn decoding_any_text_stays_within_the_bounds(text in proptest::collection::vec(any::<u8>(), 0..24)) {
-            let numeric = Numeric { bounds: Bounds::new("b", -3.0, 8.0).unwrap(), fill: 1.0, whole: false, resolution: None };
+            let numeric = Numeric { bounds: Bounds::new(-3.0, 8.0).unwrap(), fill: 1.0, whole: false, resolution: None };
             let (value, _) = numeric.decode(Cell::Text(&text));
             prop_assert!((-3.0..=8.0).contains(&value));
         }

@@ -5,16 +5,15 @@ mod builder;
 mod entries;
 mod numbering;
 mod plan;
-mod user_units;
 
 use std::fmt;
 
 use dpglm::data::Design;
 
 pub(crate) use builder::{Builder, Settings};
+pub use dpglm::data::UserUnits;
 pub(crate) use entries::{ByteScale, Layout};
 pub(crate) use plan::{Plan, Purpose};
-pub use user_units::UserUnits;
 
 use crate::bounds::{Bounds, Scaling};
 
@@ -144,7 +143,7 @@ impl Encoded {
 
     /// The way back to the user's units.
     pub fn user_units(&self) -> UserUnits {
-        UserUnits::new(&self.columns)
+        UserUnits::new(self.columns.iter().map(|column| column.scaling))
     }
 
     /// Coefficients of the stored columns as coefficients of the user's, each with its name, and the intercept that

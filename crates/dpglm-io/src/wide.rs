@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 
-use crate::bounds::{Bounds, Scale};
+use crate::bounds::{self, Scale};
 use crate::error::{Error, Place, Result, list};
 use crate::schema::raw::{RawColumn, RawKind, RawLevel, RawSchema, Scalar};
 use crate::schema::{Missing, Undeclared};
@@ -96,9 +96,9 @@ impl Wide {
 
     /// Checks the bounds before a file is opened.
     pub fn validate(&self) -> Result<()> {
-        Bounds::new("feature bounds", self.bounds.feature.0, self.bounds.feature.1)?;
+        bounds::declared("feature bounds", self.bounds.feature.0, self.bounds.feature.1)?;
         if let Some((lower, upper)) = self.bounds.target {
-            Bounds::new("target bounds", lower, upper)?;
+            bounds::declared("target bounds", lower, upper)?;
         }
         let has_response = self.response != Response::None;
         match (self.bounds.target.is_some(), self.bounds.binary) {

@@ -67,7 +67,7 @@ pub fn check_budget(epsilon: Option<f64>, delta: Option<f64>) -> PyResult<()> {
 /// Refuses bounds that cannot be used; `key` is what the user calls them.
 #[pyfunction]
 pub fn check_bounds(key: &str, low: f64, high: f64) -> PyResult<()> {
-    dpglm_io::Bounds::new(key, low, high).map(drop).map_err(exception)
+    dpglm_io::bounds::declared(key, low, high).map(drop).map_err(exception)
 }
 
 pub fn granted(epsilon: Option<f64>, delta: Option<f64>) -> Result<Privacy, Failure> {

@@ -13,6 +13,7 @@
 //! | [`kernels`] | the passes over the rows, where the time is spent |
 //! | [`central`] | estimators for a trusted curator: means, linear and generalized linear models |
 //! | [`estimators`] | regression in few passes over the rows |
+//! | [`model`] | what most programs need: models of columns with public bounds, fitted in the columns' units |
 //! | [`comparators`] | methods of other authors, made private for every data set, to compare with |
 //! | [`local`] | what leaves a user's device is already private: randomizers and protocols |
 //! | [`tuning`] | private choice of sparsity, ridge and truncation, from the same budget |
@@ -59,9 +60,11 @@ pub mod families;
 pub mod kernels;
 pub mod local;
 pub mod mechanisms;
+pub mod model;
 pub mod noise;
 mod parallel;
 mod passes;
+pub mod prelude;
 pub mod privacy;
 pub mod registry;
 pub mod theory;

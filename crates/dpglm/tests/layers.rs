@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules, each of which may use those before it.
-const LAYERS: [&str; 18] = [
+const LAYERS: [&str; 20] = [
     "error",
     "parallel",
     "noise",
@@ -18,6 +18,8 @@ const LAYERS: [&str; 18] = [
     "passes",
     "central",
     "estimators",
+    "model",
+    "prelude",
     "comparators",
     "theory",
     "local",

@@ -18,7 +18,7 @@ use dpglm_io::assembly::audit::subject::MeanToAudit;
 use dpglm_io::assembly::audit::{Attack, Subject};
 use dpglm_io::assembly::search;
 use dpglm_io::schema::Missing;
-use dpglm_io::{Bounds, Response, Wide};
+use dpglm_io::{Response, Wide};
 use external::External;
 use std::path::PathBuf;
 
@@ -296,7 +296,7 @@ impl Arguments {
             Known::Wide(wide) if self.mean.is_some() => Ok(Known::Wide(Wide { intercept: centred, ..wide })),
             Known::Wide(wide) => {
                 if let Some((low, high)) = self.target_bounds {
-                    Bounds::new("--target-bounds", low, high)?;
+                    dpglm_io::bounds::declared("--target-bounds", low, high)?;
                 } else if !self.binary {
                     return Err(Failure::Usage(
                         "the target's public range is needed and has no default: give --target-bounds=LOW,HIGH or --binary"

@@ -13,7 +13,7 @@ use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
 use dpglm_io::assembly::tune::{self, Tune};
 use dpglm_io::assembly::{fit, notes, search};
-use dpglm_io::{Bounds, Response, Wide};
+use dpglm_io::{Response, Wide};
 use std::path::{Path, PathBuf};
 
 /// Fit a private generalized linear model: linear, logistic, Poisson or multinomial.
@@ -206,7 +206,7 @@ impl Arguments {
                     (None, None) => Response::LastColumn,
                 };
                 if let Some((low, high)) = self.target_bounds {
-                    Bounds::new("--target-bounds", low, high)?;
+                    dpglm_io::bounds::declared("--target-bounds", low, high)?;
                 } else if !self.binary {
                     return Err(Failure::Usage(
                         "the target's public range is needed and has no default: give --target-bounds=LOW,HIGH or --binary"

@@ -1,24 +1,14 @@
-use dpglm::accounting::calibrate;
-use dpglm::mechanisms::ClippedSum;
-use dpglm::noise::RandomSource;
-use dpglm::accounting::Certificate;
-use dpglm::privacy::{Adjacency, Budget, Noise};
+use dpglm::prelude::*;
 
-fn main() -> dpglm::Result<()> {
-    // 2,000 people, two columns each. Rows are clipped to l2 norm 1: this is enforced, not assumed.
-    let rows: Vec<f64> = (0..2_000).flat_map(|i| [f64::from(i) / 2_000.0, 0.5]).collect();
+fn main() -> Result<()> {
+    // Ages and weekly hours of 20,000 people, and whether their income is high.
+    let x: Vec<[f64; 2]> = (0..20_000).map(|i| [f64::from(17 + i % 60), f64::from(i % 83)]).collect();
+    let high = |[age, hours]: &[f64; 2]| f64::from(u8::from((7.0 * age) % 50.0 + age + hours > 100.0));
+    let y: Vec<f64> = x.iter().map(high).collect();
 
-    // How much noise does a budget of (0.5, 1e-6) ask for?
-    let template = ClippedSum::new(1.0, 1.0, 2)?.events();
-    let events = calibrate(&template, &[], Budget::new(0.5, 1e-6)?)?;
-    let Noise::Gaussian { sigma, .. } = events[0].noise() else { unreachable!("sums get Gaussian noise") };
-
-    // Release the noisy sum, with noise from the operating system's randomness, and say what it cost.
-    let mut rng = RandomSource::from_os()?;
-    let sum = ClippedSum::new(1.0, sigma, 2)?.release(&rows, &mut rng)?;
-    let certificate = Certificate::certified(Adjacency::ReplaceRow, sum.events, 1e-6, &rng)?
-        .enforcing("each row is clipped to l2 norm 1");
-    println!("means {:.2} and {:.2}", sum.value[0] / 2_000.0, sum.value[1] / 2_000.0);
-    println!("{certificate}");
+    // Bounds come from public knowledge, the noise from the operating system.
+    let model = Logistic::new([(17.0, 90.0), (0.0, 99.0)])?.names(["age", "hours"])?;
+    let fit = model.intervals(0.95).fit(&x, &y, Budget::new(1.0, 1e-6)?)?;
+    println!("{fit}"); // coefficients in the columns' units, their intervals, and what it cost
     Ok(())
 }

@@ -2,9 +2,7 @@
 
 use super::failure::Failure;
 use crate::encode::Plan;
-use crate::{
-    Bounds, Declared, Domain, Encoded, ReadOptions, Response, Schema, Shape, Wide, WideBounds, shape,
-};
+use crate::{Declared, Domain, Encoded, ReadOptions, Response, Schema, Shape, Wide, WideBounds, shape};
 use dpglm::privacy::Adjacency;
 use std::path::Path;
 
@@ -96,7 +94,9 @@ impl Known {
                 Some(Domain::Binary(["0".into(), "1".into()]))
             }
             Known::Wide(wide) => match wide.bounds.target {
-                Some((low, high)) => Some(Domain::Real(Bounds::new("--target-bounds", low, high)?)),
+                Some((low, high)) => {
+                    Some(Domain::Real(crate::bounds::declared("--target-bounds", low, high)?))
+                }
                 None => None,
             },
         })

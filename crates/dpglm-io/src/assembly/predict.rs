@@ -19,7 +19,7 @@ pub struct Predictions {
 
 /// One vector of linear predictors for each block of coefficients.
 pub fn linear_predictors(table: &Encoded, blocks: &[Block], schema: &Schema) -> Vec<Vec<f64>> {
-    let units = UserUnits::new(&table.columns);
+    let units = UserUnits::new(table.columns.iter().map(|column| column.scaling));
     blocks
         .iter()
         .map(|Block { intercept, slopes }| {

@@ -175,7 +175,7 @@ impl Plan {
 
 /// A binary feature is the number 0 or 1; scaled to [-1, 1] it uses the whole range, as any other column does.
 fn binary_scaling(schema: &Schema) -> Scaling {
-    match Bounds::new("binary", 0.0, 1.0) {
+    match Bounds::new(0.0, 1.0) {
         Ok(bounds) if schema.scale() != Scale::None => {
             Scaling::new(bounds, schema.scale(), schema.intercept())
         }

@@ -99,7 +99,7 @@ fn numeric(name: &str, raw: &RawColumn, whole: bool) -> Result<Numeric> {
     let searched = searched(name, raw, whole)?;
     let bounds = match (raw.bounds.as_deref(), searched) {
         (None, Some((bounds, _))) => bounds,
-        (Some(&[lower, upper]), _) => Bounds::new(&key, lower, upper)?,
+        (Some(&[lower, upper]), _) => crate::bounds::declared(&key, lower, upper)?,
         (Some(other), _) => {
             return Err(Error::declaration(
                 key,
@@ -171,7 +171,10 @@ fn searched(name: &str, raw: &RawColumn, whole: bool) -> Result<Option<(Bounds, 
             })?;
             let lower = if whole { 0.0 } else { -largest };
             let upper = if whole { largest.ceil() } else { largest };
-            Ok(Some((Bounds::new(&format!("columns.{name}.magnitude"), lower, upper)?, resolution)))
+            Ok(Some((
+                crate::bounds::declared(&format!("columns.{name}.magnitude"), lower, upper)?,
+                resolution,
+            )))
         }
     }
 }

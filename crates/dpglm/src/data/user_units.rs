@@ -4,7 +4,7 @@
 //! `b_0 + sum_j b_j (x_j - c_j) / h_j` has slopes `b_j / h_j` in the user's units and the intercept
 //! `b_0 - sum_j b_j c_j / h_j`. The map is linear: a covariance matrix `C` becomes `J C J^T`.
 
-use super::EncodedColumn;
+use super::Scaling;
 
 /// The linear map from stored coefficients to the user's.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,13 +16,12 @@ pub struct UserUnits {
 }
 
 impl UserUnits {
-    /// The map for these columns.
-    pub fn new(columns: &[EncodedColumn]) -> Self {
-        Self {
-            scale: columns.iter().map(|c| 1.0 / c.scaling.half_width).collect(),
-            // Subtracted from zero, so that a column that is not centred shifts by 0, not -0.
-            shift: columns.iter().map(|c| 0.0 - c.scaling.center / c.scaling.half_width).collect(),
-        }
+    /// The map for columns of these scalings.
+    pub fn new(scalings: impl IntoIterator<Item = Scaling>) -> Self {
+        // Subtracted from zero, so that a column that is not centred shifts by 0, not -0.
+        let of = |s: Scaling| (1.0 / s.half_width, 0.0 - s.center / s.half_width);
+        let (scale, shift) = scalings.into_iter().map(of).unzip();
+        Self { scale, shift }
     }
 
     /// Slopes and intercept in the user's units. A model without an intercept has none in the user's units either:
