@@ -72,7 +72,7 @@ impl Family {
 
     /// The nearest value of the response's domain: the public rule for a label outside it. Not a number becomes the
     /// domain's middle or its least value.
-    pub fn admit(&self, y: f64) -> f64 {
+    pub(crate) fn admit(&self, y: f64) -> f64 {
         match self {
             Family::Gaussian | Family::Monotone(_) => {
                 if y.is_nan() {

@@ -29,7 +29,7 @@
 //!    and Oishi, *Accurate sum and dot product*, 2005, Proposition 4.5).
 //! 3. The final `high + low` rounds once: `u`.
 //!
-//! Together `gamma_D + (1 + gamma_D)(u + gamma_M^2) < (D + 2) u + 2 (M u)^2`, which [`summation_error`] returns. It is at
+//! Together `gamma_D + (1 + gamma_D)(u + gamma_M^2) < (D + 2) u + 2 (M u)^2`, which `summation_error` returns. It is at
 //! most 47 `u`, about `5.3e-15`, up to a hundred billion rows.
 //!
 //! *The ends of the range.* A product below the normal range rounds by up to `2^-1075` whatever its size, so a coordinate errs by
@@ -176,7 +176,7 @@ pub fn predict(design: &Design, coefficients: &[f64], out: &mut [f64]) {
     }
 }
 
-/// What is added up of an entry by [`column_scores`].
+/// What is added up of an entry by `column_scores`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Map {
     /// The entry itself.
@@ -191,7 +191,7 @@ pub enum Map {
 /// For every column `sum_i score(i) map(x_ij)`, in one read of the design, with the error of [`summation_error`].
 ///
 /// `score` is called once for every row, on any thread.
-pub fn column_scores(design: &Design, score: impl Fn(usize) -> f64 + Sync, map: Map) -> Vec<f64> {
+pub(crate) fn column_scores(design: &Design, score: impl Fn(usize) -> f64 + Sync, map: Map) -> Vec<f64> {
     column_scores_at(Level::best(), design, &(&score as &(dyn Fn(usize) -> f64 + Sync)), map)
 }
 
@@ -252,7 +252,7 @@ pub fn squared_row_norms(design: &Design) -> Vec<f64> {
 ///
 /// # Panics
 /// If `centre` or `scale` do not have one finite number a column, or if the centre of another design is not zero.
-pub fn squared_row_norms_from(design: &Design, centre: &[f64], scale: &[f64]) -> Vec<f64> {
+pub(crate) fn squared_row_norms_from(design: &Design, centre: &[f64], scale: &[f64]) -> Vec<f64> {
     squared_row_norms_at(Level::best(), design, centre, scale)
 }
 
@@ -307,7 +307,7 @@ pub fn weighted_gram(design: &Design, weight: impl Fn(usize) -> f64 + Sync) -> V
 
 /// [`weighted_gram`] for several weights per row, in one read: `weights` sets the `weightings` of a row, and the matrices follow
 /// one another.
-pub fn weighted_grams(
+pub(crate) fn weighted_grams(
     design: &Design,
     weightings: usize,
     weights: impl Fn(usize, &mut [f64]) + Sync,
@@ -340,7 +340,7 @@ fn weighted_grams_at(
 /// Every coordinate of a [`fused_pass`] is within `summation_error(rows) * sum_i |r_i x_ij|` of the exact sum of the
 /// products of the residuals returned and the entries stored. So in l2 norm it is within
 /// `summation_error(rows) * rows * C` if `|r_i| norm(x_i) <= C` for every row. The module's docs have the argument.
-pub fn summation_error(rows: usize) -> f64 {
+pub(crate) fn summation_error(rows: usize) -> f64 {
     rounding_bound(rows, BLOCK_ROUNDINGS)
 }
 

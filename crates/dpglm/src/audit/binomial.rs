@@ -4,7 +4,7 @@
 //! for the hundreds of thousands of trials of an audit. The tail is summed term by term from its largest.
 
 /// `P(X >= successes)` for `X ~ Binomial(trials, p)`.
-pub fn upper_tail(successes: u64, trials: u64, p: f64) -> f64 {
+pub(crate) fn upper_tail(successes: u64, trials: u64, p: f64) -> f64 {
     if successes == 0 {
         return 1.0;
     }
@@ -39,12 +39,12 @@ pub fn lower_bound(successes: u64, trials: u64, alpha: f64) -> f64 {
 }
 
 /// An upper bound on the success probability that fails with probability at most `alpha`.
-pub fn upper_bound(successes: u64, trials: u64, alpha: f64) -> f64 {
+pub(crate) fn upper_bound(successes: u64, trials: u64, alpha: f64) -> f64 {
     1.0 - lower_bound(trials - successes, trials, alpha)
 }
 
 /// The largest count that `X ~ Binomial(trials, p)` falls below with probability at most `alpha`.
-pub fn low_count(trials: u64, p: f64, alpha: f64) -> u64 {
+pub(crate) fn low_count(trials: u64, p: f64, alpha: f64) -> u64 {
     // P(X < k) = P(trials - X >= trials - k + 1)
     let below = |k: u64| upper_tail(trials - k + 1, trials, 1.0 - p);
     let (mut low, mut high) = (0, trials + 1);

@@ -113,7 +113,7 @@ impl Canaries {
     }
 
     /// The table before any coin is tossed: every row of the base twice, and both rows of each pair once.
-    pub fn undecided(&self, base: &Table) -> Table {
+    pub(crate) fn undecided(&self, base: &Table) -> Table {
         let mut table = base.clone();
         for row in 0..base.rows() {
             table.push(base.row(row), base.response()[row]);
@@ -125,7 +125,7 @@ impl Canaries {
     }
 
     /// The mean of the rows before any coin is tossed.
-    pub fn undecided_mean(&self, base: &Table) -> Vec<f64> {
+    pub(crate) fn undecided_mean(&self, base: &Table) -> Vec<f64> {
         let mut sum = vec![0.0; base.columns()];
         let mut add = |row: &[f64], times: f64| sum.iter_mut().zip(row).for_each(|(s, x)| *s += times * x);
         (0..base.rows()).for_each(|row| add(base.row(row), 1.0));

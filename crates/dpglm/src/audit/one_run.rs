@@ -75,7 +75,7 @@ pub struct Gaussian {
 }
 
 /// A fair coin for each pair.
-pub fn coins(pairs: usize, rng: &mut RandomSource) -> Vec<bool> {
+pub(crate) fn coins(pairs: usize, rng: &mut RandomSource) -> Vec<bool> {
     (0..pairs).map(|_| rng.coin()).collect()
 }
 

@@ -80,7 +80,7 @@ impl Table {
     }
 
     /// In how many places two tables differ; `None` if their shapes do.
-    pub fn rows_that_differ(&self, other: &Self) -> Option<usize> {
+    pub(crate) fn rows_that_differ(&self, other: &Self) -> Option<usize> {
         let same_shape = (self.rows(), self.columns) == (other.rows(), other.columns);
         let differs = |&i: &usize| self.row(i) != other.row(i) || self.response[i] != other.response[i];
         same_shape.then(|| (0..self.rows()).filter(differs).count())

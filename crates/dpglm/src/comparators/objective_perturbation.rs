@@ -33,7 +33,7 @@
 use crate::error::{Error, Result};
 
 /// The delta of the noise part at `epsilon`, given `mu = 2 G / sigma`; 1 where the bound does not apply.
-pub fn noise_delta(mu: f64, epsilon: f64) -> f64 {
+pub(crate) fn noise_delta(mu: f64, epsilon: f64) -> f64 {
     if !(mu > 0.0 && epsilon >= 0.5 * mu * mu) {
         return 1.0;
     }

@@ -28,7 +28,7 @@
 use crate::error::{Error, Result};
 
 /// `ln` of the delta at `epsilon` of a projection to `rows` rows, given `h = B^2 / smallest eigenvalue`.
-pub fn ln_delta(rows: u64, h: f64, epsilon: f64) -> f64 {
+pub(crate) fn ln_delta(rows: u64, h: f64, epsilon: f64) -> f64 {
     if !(h > 0.0 && h < 1.0) {
         return 0.0;
     }
@@ -47,7 +47,7 @@ pub fn ln_delta(rows: u64, h: f64, epsilon: f64) -> f64 {
 }
 
 /// The largest h, hence the smallest eigenvalue, with which a projection to `rows` rows is (epsilon, delta) private.
-pub fn largest_ratio(rows: u64, epsilon: f64, delta: f64) -> Result<f64> {
+pub(crate) fn largest_ratio(rows: u64, epsilon: f64, delta: f64) -> Result<f64> {
     let (mut low, mut high) = (0.0, 0.99);
     for _ in 0..60 {
         let middle = 0.5 * (low + high);

@@ -6,7 +6,7 @@
 
 /// Clips a row to the l2 ball of radius `bound`, in place. A row with a NaN or an infinite entry follows a public
 /// rule: it becomes the zero row.
-pub fn clip_l2(row: &mut [f64], bound: f64) {
+pub(crate) fn clip_l2(row: &mut [f64], bound: f64) {
     let largest = row.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     if row.iter().any(|x| !x.is_finite()) {
         row.fill(0.0);

@@ -95,7 +95,7 @@ impl Dataset {
     }
 
     /// What a unit is called, if rows are not units.
-    pub fn unit_name(&self) -> Option<&str> {
+    pub(crate) fn unit_name(&self) -> Option<&str> {
         self.units.as_ref().map(|u| u.name.as_str())
     }
 

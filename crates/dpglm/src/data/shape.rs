@@ -26,11 +26,6 @@ impl Shape {
         Self { grouped: true, ..self }
     }
 
-    /// Rows may have weight zero.
-    pub fn with_dropped_rows(self) -> Self {
-        Self { dropped: true, ..self }
-    }
-
     /// Rows have an exposure.
     pub fn with_exposures(self) -> Self {
         Self { exposures: true, ..self }

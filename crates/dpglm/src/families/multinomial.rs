@@ -17,7 +17,7 @@ pub fn probabilities(predictors: &[f64], out: &mut [f64]) -> f64 {
 
 /// The bounded score `cap_share * (p - e_y)`: a multiple of the residual that depends on the predictors only, so its
 /// conditional mean is zero, and whose l2 norm is at most [`cap`].
-pub fn bounded_score(predictors: &[f64], class: usize, out: &mut [f64]) {
+pub(crate) fn bounded_score(predictors: &[f64], class: usize, out: &mut [f64]) {
     let classes = predictors.len() + 1;
     let reference = probabilities(predictors, out);
     let squares: f64 = out.iter().map(|p| p * p).sum();

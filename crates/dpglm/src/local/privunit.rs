@@ -44,7 +44,7 @@ use super::sphere::Marginal;
 use super::weights::Weights;
 
 /// The most candidates a device looks at.
-pub const MOST_CANDIDATES: u32 = 1 << 14;
+pub(crate) const MOST_CANDIDATES: u32 = 1 << 14;
 /// The share of the best gain that a smaller number of candidates must reach.
 const ENOUGH: f64 = 0.995;
 

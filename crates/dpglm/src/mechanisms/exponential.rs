@@ -46,7 +46,7 @@ impl ExponentialMechanism {
 
     /// Like [`choose`](Self::choose) for candidates that come in groups of equal score: the group chosen, with
     /// probability proportional to `size * exp(score / scale)`.
-    pub fn choose_group(
+    pub(crate) fn choose_group(
         &mut self,
         scores: &[f64],
         sizes: &[u64],

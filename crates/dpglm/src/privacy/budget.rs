@@ -12,7 +12,7 @@ pub struct Budget {
 /// Largest accepted epsilon. Beyond it `e^epsilon` leaves the range of double precision.
 pub const MAX_EPSILON: f64 = 700.0;
 /// Smallest accepted positive delta. The accountants keep their relative accuracy down to here.
-pub const MIN_DELTA: f64 = 1e-100;
+pub(crate) const MIN_DELTA: f64 = 1e-100;
 
 impl Budget {
     /// An approximate budget: epsilon in (0, 700], delta in [1e-100, 1).

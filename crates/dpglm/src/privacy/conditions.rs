@@ -18,36 +18,36 @@ use super::adjacency::Adjacency;
 use crate::noise::RandomSource;
 
 /// Of a table: what is declared beside the rows.
-pub const DECLARED: &str = "the declared bounds and levels, the names of the columns and whether there is a header line are public: \
+pub(crate) const DECLARED: &str = "the declared bounds and levels, the names of the columns and whether there is a header line are public: \
                             none was chosen by looking at private rows";
 /// Of a table protected row by row.
 pub const ROWS: &str = "the number of rows is public";
 /// Of a program that runs where the rows are.
-pub const COMPUTATIONAL: &str = "the randomness is computational: nobody can tell the output of ChaCha20, seeded by the operating system, \
+pub(crate) const COMPUTATIONAL: &str = "the randomness is computational: nobody can tell the output of ChaCha20, seeded by the operating system, \
                                  from random bits";
 /// Of every program.
-pub const TIMING: &str =
+pub(crate) const TIMING: &str =
     "nobody observes how long the run takes or how much memory it uses: neither is part of the promise";
 /// Of every program.
-pub const FAILED: &str = "a failed run is not released";
+pub(crate) const FAILED: &str = "a failed run is not released";
 /// Of a release that goes by the places of rows in the table.
 pub const ORDER: &str = "the order of the rows does not depend on their private cells: a table sorted by one must be shuffled first";
 
 /// In the local model: what is declared, and who answers.
-pub const LOCAL_DECLARED: &str =
+pub(crate) const LOCAL_DECLARED: &str =
     "the declared bounds and levels are public, and so is who takes part and how many they are";
 /// In the local model with private labels.
-pub const LOCAL_FEATURES: &str = "the users' features are public: the promise is for the label alone";
+pub(crate) const LOCAL_FEATURES: &str = "the users' features are public: the promise is for the label alone";
 /// In the local model.
-pub const LOCAL_ONCE: &str = "each user sends one report, and a repetition sends the same bytes";
+pub(crate) const LOCAL_ONCE: &str = "each user sends one report, and a repetition sends the same bytes";
 /// In the local model.
-pub const LOCAL_COMPUTATIONAL: &str = "the randomness is computational: each device draws it from its own operating system, and nobody can tell it \
+pub(crate) const LOCAL_COMPUTATIONAL: &str = "the randomness is computational: each device draws it from its own operating system, and nobody can tell it \
                                        from random bits";
 /// In the local model.
-pub const LOCAL_TIMING: &str =
+pub(crate) const LOCAL_TIMING: &str =
     "nobody observes how long a device takes or how much memory it uses: neither is part of the promise";
 /// In the local model.
-pub const LOCAL_FAILED: &str = "a device whose run fails sends nothing";
+pub(crate) const LOCAL_FAILED: &str = "a device whose run fails sends nothing";
 
 /// Of a table protected unit by unit, with the name of the column that says whose row it is.
 pub fn units(column: &str) -> String {
@@ -77,7 +77,7 @@ impl<'a> From<&'a mut RandomSource> for Randomness<'a> {
 }
 
 /// The conditions of every promise about such neighbours, in the order in which they are shown.
-pub fn of_use(adjacency: &Adjacency) -> Vec<String> {
+pub(crate) fn of_use(adjacency: &Adjacency) -> Vec<String> {
     match adjacency {
         Adjacency::ReplaceRow | Adjacency::ReplacePair => {
             [DECLARED, ROWS, COMPUTATIONAL, TIMING, FAILED].map(String::from).to_vec()

@@ -61,7 +61,7 @@ pub struct Event {
 }
 
 /// Largest number of releases one event may stand for.
-pub const MAX_COUNT: u64 = 1_000_000_000;
+pub(crate) const MAX_COUNT: u64 = 1_000_000_000;
 
 impl Event {
     /// An event of `count` equal releases. `release` says in a few words what left, for the certificate's reader.
