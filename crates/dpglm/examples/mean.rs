@@ -6,7 +6,7 @@ use dpglm::prelude::*;
 
 fn main() -> Result<()> {
     // Age, and a gain that is zero for nine of ten.
-    let gain = |i: u32| if i % 10 == 0 { f64::from(i % 2_000) } else { 0.0 };
+    let gain = |i: u32| if i.is_multiple_of(10) { f64::from(i % 2_000) } else { 0.0 };
     let rows: Vec<[f64; 2]> = (0..20_000).map(|i| [f64::from(17 + i % 60), gain(i)]).collect();
 
     let fit =
