@@ -19,6 +19,10 @@ const LIFT: f64 = 0.7;
 const STEEP: f64 = 0.8;
 /// Privacy noise up to this multiple of the sampling variance is accepted for a farther reach.
 const REACH: f64 = 0.8;
+/// From this many times the root of the coefficients per coefficient on that holds; below, in proportion more, up to
+/// [`FARTHEST`] times as much: with little budget the bound would shorten so many rows that the root of their scores is another.
+const AMPLE: f64 = 60.0;
+const FARTHEST: f64 = 4.0;
 
 /// A symmetric matrix with noise, shrunk towards a guess by the part of their distance that is noise.
 pub(super) struct Shrunk {
@@ -206,9 +210,11 @@ impl Steps<'_, '_> {
         // A level so few units lie beyond is missed now and then, and a far one found instead: tails fall faster than that.
         let seen = self.level(&sizes, beyond, size, octaves, purse)?.min(common * (STEEP * span).exp());
         let tail = if span > 0.7 { ((seen / common).max(1.0).ln() / span).clamp(0.1, 0.5) } else { 0.4 };
-        let wanted = 1.2 * ((d * outputs) as f64).sqrt() / plan.mu;
+        let root = ((d * outputs) as f64).sqrt();
+        let wanted = 1.2 * root / plan.mu;
         let few = seen * (beyond / wanted).max(1.0).powf(tail);
-        let quiet = 0.5 * (REACH * slope / outputs as f64 * count).sqrt() * plan.mu_of(shares.all_scores());
+        let noisier = REACH * (AMPLE * root * outputs as f64 / plan.ratio).clamp(1.0, FARTHEST);
+        let quiet = 0.5 * (noisier * slope / outputs as f64 * count).sqrt() * plan.mu_of(shares.all_scores());
         let far = if !plan.private {
             few
         } else if self.passes.model.likelihood.is_real() || plan.shape.grouped {
