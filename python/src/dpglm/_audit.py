@@ -63,6 +63,8 @@ def audit(
         raise TypeError(
             f"estimator must be one of this package, got {type(estimator).__name__}: give a PrivateLinearRegression, say"
         )
+    if estimator.magnitudes is not None or getattr(estimator, "target_magnitude", None) is not None:
+        raise ValueError("magnitudes: an audit cannot follow a search for bounds: give feature_bounds and target_bounds")
     is_mean = isinstance(estimator, PrivateMean)
     estimator = cast(Any, estimator)
     asked = {

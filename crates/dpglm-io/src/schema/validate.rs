@@ -126,7 +126,12 @@ fn numeric(name: &str, raw: &RawColumn, whole: bool) -> Result<Numeric> {
             "round them outward, or use kind = \"real\"",
         ));
     }
-    let default = if whole { bounds.midpoint().floor() } else { bounds.midpoint() };
+    let default = match searched {
+        // The middle of what a magnitude allows says nothing.
+        Some(_) => 0.0,
+        None if whole => bounds.midpoint().floor(),
+        None => bounds.midpoint(),
+    };
     let fill = match &raw.fill {
         None => default,
         Some(written) => written.number().filter(|x| bounds.contains(*x)).ok_or_else(|| {

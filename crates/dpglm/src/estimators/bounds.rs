@@ -12,6 +12,14 @@
 //! As for centres and clips of `super::means::clips`: selections of one number per unit, of sensitivity 1, and of scores that all move in one
 //! direction. The cost does not depend on the magnitude; the accuracy on its logarithm.
 
+#[cfg(test)]
+mod attacks;
+pub(super) mod regression;
+#[cfg(test)]
+mod tests;
+
+pub use regression::{FoundBounds, Sought};
+
 use super::means::clips::Side;
 use super::means::{Block, MeanRows};
 use crate::central::purse::{Planned, Purse};
@@ -57,6 +65,19 @@ impl Magnitude {
             }),
         }
     }
+}
+
+/// Refuses a part of the budget that is none, or leaves too little.
+pub(super) fn require_share(share: f64) -> Result<()> {
+    if (0.01..=0.5).contains(&share) {
+        return Ok(());
+    }
+    Err(Error::OutOfRange {
+        parameter: "share of the budget for bounds",
+        range: "from 0.01 to 0.5",
+        value: share.to_string(),
+        remedy: "0.1 is usual",
+    })
 }
 
 /// Which numbers have bounds that are to be found, and with which part of the budget.
@@ -133,87 +154,4 @@ fn bounds(side: &Side<'_, '_>, magnitude: Magnitude, purse: &mut Purse<'_>) -> R
     let high = (centre + WIDER * ends[1].max(resolution)).min(side.high);
     // At an end of the range there is room on one side.
     Ok(if low < high { (low, high) } else { (side.low, side.high) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::means::{Means, MeansFit};
-    use super::*;
-    use crate::central::Privacy;
-    use crate::central::dense_attacks::Tables;
-    use crate::data::Design;
-    use crate::noise::RandomSource;
-    use crate::privacy::Budget;
-
-    const ROWS: usize = 20_000;
-
-    /// Columns of one rank order: ages, years of a calendar, payments that are zero for nine in ten, sizes over twelve orders of magnitude,
-    /// and a constant.
-    fn columns() -> Vec<[f64; 5]> {
-        let mut tables = Tables::new(41);
-        (0..ROWS)
-            .map(|_| {
-                let age = 20.0 + 30.0 * (tables.uniform() + tables.uniform());
-                let year = 2000.0 + (20.0 * tables.uniform()).floor();
-                let paid = if tables.uniform() < 0.9 { 0.0 } else { -5e4 * tables.uniform().max(1e-9).ln() };
-                let size = 10f64.powf(12.0 * tables.uniform() - 3.0);
-                [age, year, paid, size, -7.0]
-            })
-            .collect()
-    }
-
-    fn means(table: &[[f64; 5]], bounds: &[(f64, f64)], search: bool, seed: u64) -> MeansFit {
-        let design = Design::from_f64(ROWS, 5, table.concat()).expect("shape");
-        let blocks = bounds.iter().map(|&(low, high)| Block::Number { low, high }).collect();
-        let mut model = Means::new(blocks).and_then(|m| m.intervals(0.95)).expect("valid");
-        if search {
-            let magnitude = Magnitude::new(1e12, 1e-3).expect("valid");
-            model = model.searching(vec![Some(magnitude); 5], SHARE).expect("valid");
-        }
-        let privacy = Privacy::Budget(Budget::new(1.0, 1e-6).expect("valid"));
-        let rows = MeanRows::new(&design).expect("shape");
-        model.fit(&rows, privacy, &mut RandomSource::insecure_seeded(seed)).expect("fits")
-    }
-
-    /// From a magnitude of 1e12 alone, means are nearly as near as with good bounds; no column fails.
-    #[test]
-    fn bounds_of_any_size_are_found() {
-        let table = columns();
-        let good = [(0.0, 120.0), (1990.0, 2030.0), (0.0, 1e6), (0.0, 1e9), (-10.0, 0.0)];
-        let wide = [(-1e12, 1e12); 5];
-        let exact: Vec<f64> =
-            (0..5).map(|j| table.iter().map(|row| row[j]).sum::<f64>() / ROWS as f64).collect();
-        let error = |bounds: &[(f64, f64)], search: bool| -> Vec<f64> {
-            let runs: Vec<MeansFit> = (0..12).map(|seed| means(&table, bounds, search, seed)).collect();
-            (0..5)
-                .map(|j| {
-                    let square = |fit: &MeansFit| (fit.groups[0].columns[j].mean - exact[j]).powi(2);
-                    (runs.iter().map(square).sum::<f64>() / 12.0).sqrt()
-                })
-                .collect()
-        };
-        let (found, known) = (error(&wide, true), error(&good, false));
-        for (j, near) in [1.0, 0.5, 400.0, 1e7, 0.1].into_iter().enumerate() {
-            assert!(found[j] < near, "{j}: {found:?} beside {known:?}");
-        }
-        // Without a search the widest column drowns the rest.
-        let lost = means(&table, &wide, false, 1).groups[0].columns[0].mean;
-        assert!((lost - exact[0]).abs() > 1e3, "{lost}");
-    }
-
-    #[test]
-    fn what_does_not_fit_is_refused() {
-        for (largest, resolution) in
-            [(1.0, 0.0), (1.0, 2.0), (f64::INFINITY, 1.0), (1.0, f64::NAN), (1e9, 1e-9)]
-        {
-            assert!(Magnitude::new(largest, resolution).is_err(), "{largest} {resolution}");
-        }
-        let model =
-            || Means::new(vec![Block::Number { low: -1.0, high: 1.0 }, Block::Category { indicators: 1 }]);
-        let magnitude = Some(Magnitude::new(1.0, 0.1).expect("valid"));
-        assert!(model().expect("valid").searching(vec![magnitude], 0.1).is_err());
-        assert!(model().expect("valid").searching(vec![None, magnitude], 0.1).is_err());
-        assert!(model().expect("valid").searching(vec![magnitude, None], 0.9).is_err());
-        assert!(model().expect("valid").searching(vec![magnitude, None], 0.1).is_ok());
-    }
 }
