@@ -143,3 +143,24 @@ fn a_regression_refuses_a_search_that_does_not_fit() {
     let refused = model.fit(&data, Privacy::None, &mut RandomSource::insecure_seeded(1));
     assert!(refused.is_err_and(|e| e.to_string().contains("sparse rows")));
 }
+
+/// Nine columns share the search, so each has little of it: bounds stay near the values all the same, however large the magnitude.
+#[test]
+fn bounds_are_not_far_too_wide() {
+    let mut tables = Tables::new(23);
+    let entries: Vec<f64> =
+        (0..9 * ROWS).map(|_| 20.0 + 30.0 * (tables.uniform() + tables.uniform())).collect();
+    let design = Design::from_f64(ROWS, 9, entries).expect("shape");
+    let model = Means::new(vec![Block::Number { low: -1e9, high: 1e9 }; 9]).expect("valid");
+    let magnitude = Magnitude::new(1e9, 1e-3).expect("valid");
+    let model = model.searching(vec![Some(magnitude); 9], SHARE).expect("valid");
+    let privacy = Privacy::Budget(Budget::new(0.5, 1e-6).expect("valid"));
+    let rows = MeanRows::new(&design).expect("shape");
+    for seed in 0..6 {
+        let fit = model.fit(&rows, privacy, &mut RandomSource::insecure_seeded(seed)).expect("fits");
+        for column in &fit.groups[0].columns {
+            let (low, high) = column.range;
+            assert!(low < 20.0 && high > 80.0 && high - low < 1_000.0, "{seed}: {low} {high}");
+        }
+    }
+}
