@@ -88,7 +88,7 @@ impl Model {
         let Some(share) = share else { return Ok(self) };
         if self.method != Method::Likelihood {
             return Err(Failure::Usage(format!(
-                "--bounds private goes with --method likelihood, not with {}: leave out --method, or find bounds with \
+                "--bounds private goes with --method likelihood, not with {}: leave out --method, --sparsity and --tune, or find bounds with \
                  `dpglm describe --bounds private` first and declare them",
                 self.method.name()
             )));

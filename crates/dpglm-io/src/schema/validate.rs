@@ -172,7 +172,11 @@ fn searched(name: &str, raw: &RawColumn, whole: bool) -> Result<Option<(Bounds, 
         ),
         (Some(largest), Some(resolution)) => {
             dpglm::estimators::bounds::Magnitude::new(largest, resolution).map_err(|e| {
-                Error::declaration(format!("columns.{name}.magnitude"), e.to_string(), "correct it")
+                Error::declaration(
+                    format!("columns.{name}.magnitude"),
+                    e.to_string(),
+                    "for example magnitude = 1e6, resolution = 1",
+                )
             })?;
             let lower = if whole { 0.0 } else { -largest };
             let upper = if whole { largest.ceil() } else { largest };
