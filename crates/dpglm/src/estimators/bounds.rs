@@ -42,7 +42,8 @@ const MOST_BEYOND: f64 = 0.25;
 /// A distance twice as large is `2^PULL` times less likely, beside; all of it no more than this part of the units outweighs.
 const PULL: f64 = 0.5;
 const SEEN: f64 = 0.02;
-const WIDER: f64 = 2.5;
+/// So wide because T units may lie far beyond: the top half of a hundred of a column's rows can be half of its mean.
+const WIDER: f64 = 8.0;
 /// What a part of the units beyond adds to it: a normal column is held where a quarter is.
 const WIDER_PER_PART: f64 = 6.0;
 /// The public part of a score is a multiple of this, so that its sum with up to `2^36` units is exact.

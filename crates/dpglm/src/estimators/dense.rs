@@ -129,7 +129,7 @@ pub struct Regression {
     ridge: f64,
     radius: Option<f64>,
     level: Option<f64>,
-    search: Option<RegressionSearch>,
+    search: Option<Box<RegressionSearch>>,
 }
 
 /// A fitted regression.
@@ -202,13 +202,13 @@ impl Regression {
         target: Option<Sought>,
         share: f64,
     ) -> Result<Self> {
-        self.search = Some(RegressionSearch::new(columns, target, share)?);
+        self.search = Some(Box::new(RegressionSearch::new(columns, target, share)?));
         Ok(self)
     }
 
     /// The part of the budget that is left after bounds are found.
     fn left(&self) -> f64 {
-        self.search.as_ref().map_or(1.0, RegressionSearch::left)
+        self.search.as_ref().map_or(1.0, |search| search.left())
     }
 
     /// The same with the response's bounds that were found.

@@ -238,7 +238,8 @@ fn what_does_not_fit_is_refused() {
 }
 
 /// A quartile that is the largest of its kind but for a few rows: the interval holds it, although there are places for an end between it
-/// and the next value. 80 runs miss it 10 times on average; with candidates for ends as close as those of quartiles, 34 times.
+/// and the next value. 200 runs miss it 21 times on average (42 of 400 seen), more than 48 times with probability 1e-8; with candidates for
+/// ends as close as those of quartiles 65 times (130 of 400 seen), at most 48 times with probability 0.006.
 #[test]
 fn intervals_of_a_column_of_few_values_hold_its_quartiles() {
     let (rows, step) = (10_000, 0.0553);
@@ -249,7 +250,7 @@ fn intervals_of_a_column_of_few_values_hold_its_quartiles() {
     let privacy = Privacy::Budget(Budget::new(0.33, 1e-6).expect("valid"));
     let data = MeanRows::new(&design).expect("shape");
     let prepared = model.prepare(data.shape(), privacy).expect("valid");
-    let misses = (0..80).filter(|&seed| {
+    let misses = (0..200).filter(|&seed| {
         let found = prepared.fit(&data, &mut RandomSource::insecure_seeded(seed)).expect("fits");
         match &found.groups[0].blocks[0] {
             BlockSummary::Number { quartiles, .. } => {
@@ -259,5 +260,5 @@ fn intervals_of_a_column_of_few_values_hold_its_quartiles() {
         }
     });
     let misses = misses.count();
-    assert!(misses <= 24, "{misses}");
+    assert!(misses <= 48, "{misses}");
 }
