@@ -83,7 +83,7 @@ impl Prepared {
             None => None,
             Some(found) => Some(self.within(found, model.intercept)?),
         };
-        let units = UserUnits::new(&self.columns);
+        let units = UserUnits::new(self.columns.iter().map(|c| c.scaling));
         let coefficients = estimates.in_user_units(model, &self.names, &units, self.log_unit);
         let finite =
             |c: &Coefficient| c.estimate.is_finite() && c.unshrunk.is_none_or(|(b, _)| b.is_finite());

@@ -170,8 +170,8 @@ fn bounds_are_not_far_too_wide() {
 fn rare_rows_far_out_stay_within_the_bounds() {
     let mut tables = Tables::new(29);
     let value = |row: usize, u: f64| match row {
-        _ if row % 200 == 0 => 99_999.0,
-        _ if row % 12 == 0 => 2_000.0 + 13_000.0 * u,
+        _ if row.is_multiple_of(200) => 99_999.0,
+        _ if row.is_multiple_of(12) => 2_000.0 + 13_000.0 * u,
         _ => 0.0,
     };
     let entries: Vec<f64> = (0..ROWS).flat_map(|row| [0; 5].map(|_| value(row, tables.uniform()))).collect();
