@@ -5,7 +5,7 @@
 //! 2. On each side of it a distance among geometric ones that T units lie beyond, by the exponential mechanism: its score is minus the number of
 //!    units by which it misses T, so that a distance which nobody lies beyond has lost T, however large the magnitude. T is what the
 //!    noise of the scores takes to tell all candidates apart, at most a quarter of the units. Each doubling costs a little beside.
-//! 3. Bounds lie [`WIDER`] times as far from the centre, more where T is a large part of the units, within the magnitude. A bound that is
+//! 3. Bounds lie `WIDER` times as far from the centre, more where T is a large part of the units, within the magnitude. A bound that is
 //!    too wide costs little, because the clips of [`super::means`] look within it; one that is too narrow costs the mean itself.
 //!
 //! # Guarantee
