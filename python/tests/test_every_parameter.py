@@ -28,6 +28,8 @@ BUDGET = {"epsilon": 60.0, "delta": 1e-5, "insecure_seed": 7}
 TRANSFER = {"method": "transfer", "sparsity": 1, "fit_intercept": False}
 # Columns that are not on one scale, the first above zero.
 APART = {"feature_bounds": {"x0": (0.1, 1), "x1": (-1, 1), "x2": (-1, 1)}}
+# In place of the bounds of a column.
+SIZES = {"x0": (10.0, 0.01)}
 SAME = "one record does not change the support"
 
 
@@ -84,6 +86,10 @@ MODELS: dict[str, tuple[Any, Any, Any, Any]] = {
         Checked("no rows", TRANSFER),
     ),
     "accept": (Changes(SAME, {**TRANSFER, "method": "transfer-literal"}),) * 4,
+    "magnitudes": (Changes(SIZES), Changes(SIZES)) + (Refused(SIZES, "leave out"),) * 2,
+    "bounds_share": (Changes(0.3, {"magnitudes": SIZES}),) * 2 + (Refused(0.3, "leave out"),) * 2,
+    "target_magnitude": (Changes((10.0, 0.01), {"target_bounds": None}),) * 2
+    + (Refused((10.0, 0.01), "leave out", {"target_bounds": None}),) * 2,
     "fit_intercept": (Changes(False),) * 4,
     "robust": (Changes(True),) * 4,
     "strict": (Changes(True), OfFit(True), Refused(True, "simulated"), Changes(True)),
@@ -108,6 +114,8 @@ MEANS: dict[str, tuple[Any, Any, Any, Any]] = {
         Refused((0.1, 0.3), "leave out", {"method": "karwa-vadhan"}),
     ),
     "tune": (Changes("sparsity=auto:2"), Changes("sparsity=auto:2")) + (Refused("sparsity=auto:2", "leave out"),) * 2,
+    "magnitudes": (Changes(SIZES), Changes(SIZES)) + (Refused(SIZES, "leave out"),) * 2,
+    "bounds_share": (Changes(0.3, {"magnitudes": SIZES}),) * 2 + (Refused(0.3, "leave out"),) * 2,
     "strict": (Changes(True), OfFit(True), Refused(True, "simulated"), Changes(True)),
     "insecure_seed": (Changes(8), Changes(None), Changes(8), Changes(8)),
 }
@@ -173,15 +181,16 @@ def test_every_parameter_has_a_row() -> None:
 
     assert names(dpglm.PrivateLinearRegression) == set(MODELS)
     assert names(dpglm.PrivatePoissonRegressor) == set(MODELS)
-    assert names(dpglm.PrivateLogisticRegression) == set(MODELS) - {"target_bounds"} | {"classes"}
+    assert names(dpglm.PrivateLogisticRegression) == set(MODELS) - {"target_bounds", "target_magnitude"} | {"classes"}
     assert names(dpglm.PrivateMean) == set(MEANS)
     # What methods and functions take beside; each is tried below or in the tests of the command line's words.
     for kind in [dpglm.PrivateLinearRegression, dpglm.PrivateLogisticRegression, dpglm.PrivateMean]:
         assert names(kind.fit) == {"X", "y", "units"} and names(kind.planned) == {"n_rows", "n_features", "unit"}
     assert names(dpglm.audit) == {"estimator", "X", "y"} | set(AUDIT)
     assert names(dpglm.plan) == {"model"} | set(PLAN)
-    assert names(dpglm.fit_table) == {"data", "schema", "epsilon", "delta", "fit_intercept", "strict", "wishes"}
-    assert names(dpglm.glm) == {"formula", "data", "family", "bounds", "epsilon", "delta", "unit", "strict", "wishes"}
+    searched = {"magnitudes", "bounds_share"}
+    assert names(dpglm.fit_table) == {"data", "schema", "epsilon", "delta", "fit_intercept", "strict", "wishes"} | searched
+    assert names(dpglm.glm) == {"formula", "data", "family", "bounds", "epsilon", "delta", "unit", "strict", "wishes"} | searched
     assert names(dpglm.Schema) == {"text", "target", "unit"}
 
 

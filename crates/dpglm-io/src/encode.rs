@@ -87,6 +87,8 @@ pub struct Target {
     pub name: String,
     /// The values it can take.
     pub domain: Domain,
+    /// Of a number whose bounds are a magnitude: what need not be told apart.
+    pub resolution: Option<f64>,
 }
 
 /// The values a target can take.

@@ -298,6 +298,21 @@ impl Schema {
         Ok(Self { counting_out: self.counting_out, ..Self::try_from(self.raw)? })
     }
 
+    /// The same schema with bounds that were found in place of magnitudes. A missing cell is filled with what it was before, or
+    /// with the nearest bound.
+    pub fn with_found(mut self, found: &indexmap::IndexMap<String, [f64; 2]>) -> Result<Self> {
+        for (name, &[low, high]) in found {
+            let fill = match self.column(name).map(|c| &c.kind) {
+                Some(Kind::Real(n) | Kind::Count(n)) => n.fill.clamp(low, high),
+                _ => continue,
+            };
+            let Some(column) = self.raw.columns.get_mut(name) else { continue };
+            (column.magnitude, column.resolution) = (None, None);
+            (column.bounds, column.fill) = (Some(vec![low, high]), Some(raw::Scalar::Float(fill)));
+        }
+        Ok(Self { counting_out: self.counting_out, ..Self::try_from(self.raw)? })
+    }
+
     /// The columns that have a magnitude in place of bounds.
     pub fn unbounded(&self) -> impl Iterator<Item = &str> {
         let is_searched =

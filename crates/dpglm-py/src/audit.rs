@@ -121,7 +121,7 @@ pub fn audit_model(
             }
         };
         let columns = table.map_or_else(Vec::new, |table| table.columns.clone());
-        let model = asked.model(target.domain.clone(), &columns, &features, public.map(Bound::get))?;
+        let model = asked.model(&target, &columns, &features, public.map(Bound::get))?;
         if model.family.one_predictor().is_none() {
             return Err(Failure::Usage(
                 "an audit attacks models with one linear predictor, not multinomial ones: give another --family or --target"

@@ -10,7 +10,7 @@ use dpglm_io::assembly::means::{MeanMethod, Means};
 use dpglm_io::assembly::model::{Facts, Method, Model, PublicFeatures, Wishes};
 use dpglm_io::assembly::tune::{self, Tune};
 use dpglm_io::assembly::{Failure, Known, budget, fit as assembly, planned, render};
-use dpglm_io::{Domain, EncodedColumn, Wide};
+use dpglm_io::{EncodedColumn, Target, Wide};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,6 +35,8 @@ pub struct Asked {
     accept: Option<String>,
     /// Whether all features have the same bounds, as without a schema.
     uniform: bool,
+    /// The part of the budget for the bounds of numbers that have a magnitude in their place.
+    bounds_share: Option<f64>,
 }
 
 /// What is asked of means.
@@ -55,6 +57,8 @@ pub struct AskedMeans {
     missing: String,
     /// The bounds of all features, where they are the same.
     uniform: Option<(f64, f64)>,
+    /// The part of the budget for the bounds of numbers that have a magnitude in their place.
+    bounds_share: Option<f64>,
 }
 
 /// Refuses a budget that cannot be granted, before anything else is looked at.
@@ -124,7 +128,7 @@ impl Asked {
     /// The model for these features and this target.
     pub fn model(
         &self,
-        domain: Domain,
+        target: &Target,
         columns: &[EncodedColumn],
         schema: &dpglm_io::Schema,
         public: Option<&Table>,
@@ -146,9 +150,10 @@ impl Asked {
             accepted: self.accept.clone(),
         };
         let unit = schema.unit().map(str::to_owned);
-        let facts = Facts { domain, intercept: schema.intercept(), entry, unit };
+        let facts = Facts { domain: target.domain.clone(), intercept: schema.intercept(), entry, unit };
         let mut model = wishes.model_of(facts, (!self.uniform).then_some(schema))?;
         model.validate()?;
+        model = model.searching(self.bounds_share, columns, schema, Some(target))?;
         if let Some(table) = public {
             let design = table.take()?.design;
             model.sparse.public_features = Some(PublicFeatures { design, names: table.names() });
@@ -171,7 +176,7 @@ pub fn fit(
     let Some(target) = table.target.clone() else {
         return Err(exception(Failure::Usage("there is no target to explain: give y".into())));
     };
-    let model = asked.model(target.domain, &table.columns, &table.schema, public).map_err(exception)?;
+    let model = asked.model(&target, &table.columns, &table.schema, public).map_err(exception)?;
     let privacy = asked.privacy(model.method).map_err(exception)?;
     let mut rng = match model.method.is_private() {
         true => asked.source().map_err(exception)?,
@@ -219,8 +224,9 @@ impl AskedMeans {
     }
 
     /// What an audit of means cannot follow, each with whether it is given.
-    pub fn beyond_audits(&self) -> [(&'static str, bool); 7] {
+    pub fn beyond_audits(&self) -> [(&'static str, bool); 8] {
         [
+            ("--magnitudes", self.bounds_share.is_some()),
             ("--by", self.by.is_some()),
             ("--sample-weight", self.sample_weight.is_some()),
             ("--weights", self.weights.is_some()),
@@ -249,6 +255,7 @@ impl AskedMeans {
             deviations: self.deviations,
             unit: schema.unit().map(str::to_owned),
             weights: self.weights.iter().flatten().map(|(name, w)| (name.clone(), *w)).collect(),
+            bounds_share: self.bounds_share,
             ..Means::by_method(self.method()?)
         };
         let means = means.under(schema);
@@ -278,7 +285,7 @@ pub fn planned_fit(
         let Some(target) = target.encoded()?.1 else {
             return Err(Failure::Usage("there is no target to explain: give y".into()));
         };
-        let model = asked.model(target.domain, &columns, &features, public.map(Bound::get))?;
+        let model = asked.model(&target, &columns, &features, public.map(Bound::get))?;
         let privacy = asked.privacy(model.method)?;
         let shape = features.shape(columns.len() + usize::from(model.intercept), rows);
         let ready = model.prepare(shape, privacy)?;

@@ -63,6 +63,9 @@ def audit(
         raise TypeError(
             f"estimator must be one of this package, got {type(estimator).__name__}: give a PrivateLinearRegression, say"
         )
+    for name in ("magnitudes", "target_magnitude", "bounds_share"):
+        if getattr(estimator, name, None) is not None:
+            raise ValueError(f"{name}: an audit cannot follow a search for bounds: declare bounds, and leave out {name}")
     is_mean = isinstance(estimator, PrivateMean)
     estimator = cast(Any, estimator)
     asked = {

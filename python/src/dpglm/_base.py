@@ -158,7 +158,10 @@ class Estimator:
                 f"{type(self).__name__}: check that the export was complete"
             )
         names = rows.called() if reset else self._names_at_fit(rows)
-        return rows, declare_features(self.feature_bounds, names)  # type: ignore[attr-defined]
+        return rows, self._declared(names)
+
+    def _declared(self, names: list[str]) -> Declared:
+        return declare_features(self.feature_bounds, names, getattr(self, "magnitudes", None))  # type: ignore[attr-defined]
 
     def _keep_names(self, rows: Rows) -> None:
         self.n_features_in_ = rows.width
@@ -263,6 +266,7 @@ class Estimator:
         estimates, determined = document.get("estimates"), document.get("determined")
         self.estimates_ = None if estimates is None else dict(estimates)
         self.determined_ = None if determined is None else dict(determined)
+        self.bounds_ = document.get("bounds")
         self.intervals_ = None if intervals is None else {name: (low, high) for name, (low, high) in intervals.items()}
         return document
 

@@ -11,14 +11,15 @@ import numpy as np
 
 from . import _native
 
-__all__ = ["Declared", "declare_features", "declare_levels", "declare_target"]
+__all__ = ["Declared", "declare_features", "declare_levels", "declare_magnitude", "declare_target", "share_for_bounds"]
 
 NEEDED = (
     "public bounds are needed and have no default: give feature_bounds=(LOW, HIGH) for all columns, one pair a column, "
     "or a dictionary from column to a pair or to a list of levels"
 )
 TARGET_NEEDED = (
-    "the target's public range is needed and has no default: give target_bounds=(LOW, HIGH)"
+    "the target's public range is needed and has no default: give target_bounds=(LOW, HIGH), or "
+    "target_magnitude=(LARGEST, RESOLUTION), from which bounds are found privately"
 )
 CLASSES_NEEDED = (
     "the target's classes are needed and have no default: give classes=[...], which public knowledge allows; what is read "
@@ -42,12 +43,43 @@ class Declared:
         return list(self.columns)
 
     @property
+    def is_searched(self) -> bool:
+        """Whether bounds of some column are to be found."""
+        return any("magnitude" in column for column in self.columns.values())
+
+    @property
     def has_levels(self) -> bool:
         return any("levels" in column for column in self.columns.values())
 
 
-def declare_features(bounds: Any, names: Sequence[str]) -> Declared:
-    """The declaration of columns of these names."""
+def declare_magnitude(name: str, magnitude: Any, kind: str = "real") -> dict[str, Any]:
+    """The declaration of a number whose bounds are to be found."""
+    pair = magnitude if isinstance(magnitude, (list, tuple, np.ndarray)) else ()
+    if len(pair) != 2 or not all(_is_number(x) for x in pair):
+        raise ValueError(
+            f"magnitudes: `{name}` needs the largest size that values can have and the smallest difference that matters, got "
+            f"{magnitude!r}: write them like (1e9, 1)"
+        )
+    return {"kind": kind, "magnitude": float(pair[0]), "resolution": float(pair[1])}
+
+
+def share_for_bounds(share: Any, is_searched: bool) -> float | None:
+    """The part of the budget that finds bounds, where there are any to find."""
+    if share is not None and not is_searched:
+        raise ValueError("bounds_share goes with magnitudes: give magnitudes too, or leave out bounds_share")
+    if not is_searched:
+        return None
+    if share is None:
+        return 0.1
+    if not _is_number(share):
+        raise TypeError(f"bounds_share must be a number, got {type(share).__name__}: write it like 0.1")
+    return float(share)
+
+
+def declare_features(bounds: Any, names: Sequence[str], magnitudes: Any = None) -> Declared:
+    """The declaration of columns of these names; those with a magnitude need no bounds."""
+    if magnitudes is not None:
+        return _searched(bounds, names, magnitudes)
     if bounds is None:
         raise ValueError(NEEDED)
     if isinstance(bounds, Mapping):
@@ -72,6 +104,29 @@ def declare_features(bounds: Any, names: Sequence[str]) -> Declared:
     raise ValueError(f"feature_bounds: an array of shape {array.shape} is no pair of bounds: {NEEDED}")
 
 
+def _searched(bounds: Any, names: Sequence[str], magnitudes: Any) -> Declared:
+    if not isinstance(magnitudes, Mapping):
+        raise TypeError(
+            f"magnitudes must be a dictionary from column to (LARGEST, RESOLUTION), got {type(magnitudes).__name__}: write it like "
+            "{'income': (1e9, 1)}"
+        )
+    unknown = [str(name) for name in magnitudes if str(name) not in set(names)]
+    if unknown:
+        raise ValueError(f"magnitudes: `{unknown[0]}` is no column: give names among {', '.join(map(str, names[:8]))}")
+    if isinstance(bounds, Mapping):
+        twice = [name for name in names if name in magnitudes and name in bounds]
+        if twice:
+            raise ValueError(f"column `{twice[0]}` has bounds and a magnitude: give one of the two")
+    elif bounds is not None and _numbers(bounds, "feature_bounds").ndim != 1:
+        raise ValueError("with magnitudes, feature_bounds is one pair for all other columns, or a dictionary of them")
+    others = [name for name in names if name not in magnitudes]
+    declared = declare_features(bounds, others).columns if others or bounds else {}
+    columns = {
+        name: declare_magnitude(name, magnitudes[name]) if name in magnitudes else declared[name] for name in names
+    }
+    return Declared(columns, None)
+
+
 def _column(name: str, declared: Any) -> dict[str, Any]:
     """A pair of numbers bounds a number; a list of levels declares a category; a dictionary is a schema's own entry."""
     if isinstance(declared, Mapping):
@@ -92,8 +147,13 @@ def declare_levels(levels: Sequence[Any]) -> dict[str, Any]:
     return {"kind": "binary" if len(plain) == 2 else "category", "levels": plain}
 
 
-def declare_target(bounds: Any, name: str) -> str:
+def declare_target(bounds: Any, name: str, magnitude: Any = None, *, counts: bool = False) -> str:
     """JSON of the schema of a numeric target."""
+    if magnitude is not None:
+        if bounds is not None:
+            raise ValueError("the target has bounds and a magnitude: give target_bounds or target_magnitude")
+        column = declare_magnitude("target", magnitude, "count" if counts else "real")
+        return json.dumps({"target": name, "columns": {name: column}})
     if bounds is None:
         raise ValueError(TARGET_NEEDED)
     array = _numbers(bounds, "target_bounds")

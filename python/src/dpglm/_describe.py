@@ -11,6 +11,7 @@ from typing import Any
 from . import _native
 from ._base import plain_number
 from ._certificate import Certificate
+from ._declare import declare_magnitude, share_for_bounds
 from ._table import Schema, encode_table
 from ._warnings import CuratorNote, PrivacyWarning
 
@@ -191,11 +192,10 @@ def describe(
     """
     if not isinstance(schema, Schema):
         raise TypeError("schema must be a dpglm.Schema: read one with Schema.load(path), or write Schema('...')")
-    given = [(name, float(largest), float(resolution)) for name, (largest, resolution) in (magnitudes or {}).items()]
+    declared = {name: declare_magnitude(name, magnitude) for name, magnitude in (magnitudes or {}).items()}
+    given = [(name, column["magnitude"], column["resolution"]) for name, column in declared.items()]
     columns = json.loads(schema.to_json())["columns"].values()
     searched = bool(given) or any("magnitude" in column for column in columns)
-    if bounds_share is not None and not searched:
-        raise ValueError("bounds_share goes with magnitudes: give magnitudes too, or leave out bounds_share")
     asked = {
         "epsilon": plain_number("epsilon", epsilon),
         "delta": plain_number("delta", delta),
@@ -205,7 +205,7 @@ def describe(
         "bins": 20 if histograms is True else plain_number("histograms", None if histograms is False else histograms, int),
         "cross": None if cross is None else tuple(cross),
         "correlations": bool(correlations),
-        "bounds_share": (0.1 if bounds_share is None else plain_number("bounds_share", bounds_share)) if searched else None,
+        "bounds_share": share_for_bounds(bounds_share, searched),
     }
     _native.check_budget(asked["epsilon"], asked["delta"])
     read = _native.schema_of_description(schema.to_json(), by, given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,7 @@ from . import _native
 from ._base import Estimator, plain_number, units_of
 from ._certificate import Certificate
 from ._data import adapt, column
-from ._declare import Declared, declare_classes, declare_features, declare_target
+from ._declare import Declared, declare_classes, declare_target, share_for_bounds
 
 __all__ = ["PrivateLinearRegression", "PrivateLogisticRegression", "PrivateMean", "PrivatePoissonRegressor"]
 
@@ -27,6 +28,12 @@ SHARED = """
         Public bounds of the columns: one pair for all, one a column, or a dictionary from column to a pair or to a list of
         levels. Values outside are clamped. Never read them off the private rows.
     {target}
+    magnitudes : dict, optional
+        For columns whose bounds nobody knows, in their place: the largest size that values can have and the smallest difference that
+        matters, as ``{{"income": (1e9, 1)}}``. Their bounds are then found privately, from the same budget; ``bounds_`` has them.
+        ``feature_bounds`` is for the other columns, ``None`` if there are none.
+    bounds_share : float, optional
+        The part of the budget that finds bounds, a tenth by default.
     intervals : float, optional
         Also give standard errors and confidence intervals of this level, paid from the same budget: for the coefficients of
         maximum likelihood, unshrunk and without the penalty.
@@ -61,8 +68,14 @@ SHARED = """
     estimates_, determined_ : with intervals, the unshrunk estimates and whether the budget determines them, by coefficient. The
         interval of a coefficient that is not determined says nothing.
     certificate_ : :class:`Certificate`, what left and what it cost.
+    bounds_ : the bounds that were found, by column and of the target, or ``None``.
     artefact_ : the artefact's JSON, the same that the command line writes.
 """
+
+TARGET = """target_bounds : pair
+        Public bounds of the {what}. Values outside are clamped.
+    target_magnitude : pair, optional
+        In place of them, ``target_bounds=None``: the largest size and the smallest difference that matters, as for ``magnitudes``."""
 
 
 class _Model(Estimator):
@@ -87,6 +100,8 @@ class _Model(Estimator):
         l1_radius: float | None = None,
         public_features: Any = None,
         accept: str | None = None,
+        magnitudes: Any = None,
+        bounds_share: float | None = None,
         fit_intercept: bool = True,
         strict: bool = False,
         progress: bool = False,
@@ -106,6 +121,8 @@ class _Model(Estimator):
         self.l1_radius = l1_radius
         self.public_features = public_features
         self.accept = accept
+        self.magnitudes = magnitudes
+        self.bounds_share = bounds_share
         self.fit_intercept = fit_intercept
         self.strict = strict
         self.progress = progress
@@ -128,10 +145,15 @@ class _Model(Estimator):
             "l1_radius": plain_number("l1_radius", self.l1_radius),
             "accept": self.accept,
             "uniform": uniform,
+            "bounds_share": None,
         }
 
     def _family_name(self) -> str:
         return str(self._family)
+
+    def _share(self, declared: Declared) -> float | None:
+        """The part of the budget that finds bounds."""
+        return share_for_bounds(self.bounds_share, declared.is_searched or getattr(self, "target_magnitude", None) is not None)
 
     def _declare_target(self, name: str) -> str:
         raise NotImplementedError
@@ -154,6 +176,7 @@ class _Model(Estimator):
         try:
             table, declared = self._encoded(X, y, units)
             asked["uniform"] = declared.uniform is not None
+            asked["bounds_share"] = self._share(declared)
             public = self._public(declared)
             bar = _bar() if self.progress else None
             try:
@@ -220,9 +243,9 @@ class _Model(Estimator):
         >>> model.planned(10_000, 5).epsilon <= 1.0
         True
         """
-        names = [f"x{j}" for j in range(n_features)] if n_features is not None else [str(n) for n in self.feature_bounds]
-        declared = declare_features(self.feature_bounds, names)
+        declared = self._declared(_named(n_features, self.feature_bounds, self.magnitudes))
         asked = self._asked(uniform=declared.uniform is not None)
+        asked["bounds_share"] = self._share(declared)
         features = declared.schema(intercept=bool(self.fit_intercept))
         target, public = self._declare_target("y"), self._public(declared)
         return Certificate.from_json(_native.planned_fit(asked, features, target, int(n_rows), unit, public))
@@ -230,6 +253,10 @@ class _Model(Estimator):
     def _predicted(self, X: Any) -> np.ndarray:
         artefact = self._artefact()
         rows, declared = self._read(X, reset=False)
+        if self.bounds_:
+            # What was found holds for other rows, too.
+            encoding = json.loads(self.artefact_)["encoding"]["columns"]
+            declared.columns.update({name: encoding[name] for name in declared.names if name in self.bounds_})
         table = self._encode(rows, declared, intercept=bool(self.fit_intercept), constant=False)
         return np.asarray(artefact.predict(table))
 
@@ -265,7 +292,7 @@ class PrivateLinearRegression(_Model):
     >>> model.certificate_
     <Certificate: certified, epsilon=1, delta=1e-6>
 """
-        + SHARED.format(target="target_bounds : pair\n        Public bounds of the target. Values outside are clamped.")
+        + SHARED.format(target=TARGET.format(what="target"))
     )
     _family = "gaussian"
 
@@ -276,6 +303,7 @@ class PrivateLinearRegression(_Model):
         delta: float | None,
         feature_bounds: Any,
         target_bounds: Any,
+        target_magnitude: Any = None,
         intervals: float | None = None,
         sparsity: int | None = None,
         method: str | None = None,
@@ -287,6 +315,8 @@ class PrivateLinearRegression(_Model):
         l1_radius: float | None = None,
         public_features: Any = None,
         accept: str | None = None,
+        magnitudes: Any = None,
+        bounds_share: float | None = None,
         fit_intercept: bool = True,
         strict: bool = False,
         progress: bool = False,
@@ -307,15 +337,18 @@ class PrivateLinearRegression(_Model):
             l1_radius=l1_radius,
             public_features=public_features,
             accept=accept,
+            magnitudes=magnitudes,
+            bounds_share=bounds_share,
             fit_intercept=fit_intercept,
             strict=strict,
             progress=progress,
             insecure_seed=insecure_seed,
         )
         self.target_bounds = target_bounds
+        self.target_magnitude = target_magnitude
 
     def _declare_target(self, name: str) -> str:
-        return declare_target(self.target_bounds, name)
+        return declare_target(self.target_bounds, name, self.target_magnitude, counts=self._family == "poisson")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination. A score of private rows is not private: nothing pays for it."""
@@ -341,7 +374,7 @@ class PrivatePoissonRegressor(PrivateLinearRegression):
     >>> bool(abs(model.coef_[0] - 0.8) < 0.4)
     True
 """
-        + SHARED.format(target="target_bounds : pair\n        Public bounds of the counts, from 0. Values outside are clamped.")
+        + SHARED.format(target=TARGET.format(what="counts, from 0"))
     )
     _family = "poisson"
 
@@ -396,6 +429,8 @@ class PrivateLogisticRegression(_Model):
         l1_radius: float | None = None,
         public_features: Any = None,
         accept: str | None = None,
+        magnitudes: Any = None,
+        bounds_share: float | None = None,
         fit_intercept: bool = True,
         strict: bool = False,
         progress: bool = False,
@@ -416,6 +451,8 @@ class PrivateLogisticRegression(_Model):
             l1_radius=l1_radius,
             public_features=public_features,
             accept=accept,
+            magnitudes=magnitudes,
+            bounds_share=bounds_share,
             fit_intercept=fit_intercept,
             strict=strict,
             progress=progress,
@@ -485,6 +522,8 @@ class PrivateMean(Estimator):
         The budget. No default.
     feature_bounds : pair, list of pairs, or dict
         Public bounds of the columns. Wide bounds cost little: a coarse private look finds where the rows lie.
+    magnitudes, bounds_share : optional
+        As for the models.
     by : str, optional
         Take the means of each level of this column apart, in one release.
     sample_weight : str, optional
@@ -539,12 +578,16 @@ class PrivateMean(Estimator):
         method: str | None = None,
         deviations: Any = None,
         tune: str | None = None,
+        magnitudes: Any = None,
+        bounds_share: float | None = None,
         strict: bool = False,
         insecure_seed: int | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.feature_bounds = feature_bounds
+        self.magnitudes = magnitudes
+        self.bounds_share = bounds_share
         self.by = by
         self.sample_weight = sample_weight
         self.weights = weights
@@ -573,6 +616,7 @@ class PrivateMean(Estimator):
             "sample_weight": self.sample_weight,
             "missing": str(self.missing),
             "uniform": uniform,
+            "bounds_share": None,
         }
 
     def _is_sparse(self) -> bool:
@@ -584,6 +628,7 @@ class PrivateMean(Estimator):
         _native.check_budget(asked["epsilon"], asked["delta"])
         rows, declared = self._read(X, reset=True)
         asked["uniform"] = declared.uniform
+        asked["bounds_share"] = share_for_bounds(self.bounds_share, declared.is_searched)
         # Columns that are not centred keep their zero, the mean of those that are not chosen.
         table = self._encode(
             rows,
@@ -619,15 +664,22 @@ class PrivateMean(Estimator):
 
     def planned(self, n_rows: int, n_features: int | None = None, *, unit: str | None = None) -> Certificate:
         """The certificate that the means of so many rows, or units, would carry: no row is needed and nothing is spent."""
-        names = [f"x{j}" for j in range(n_features)] if n_features is not None else [str(n) for n in self.feature_bounds]
-        declared = declare_features(self.feature_bounds, names)
+        declared = self._declared(_named(n_features, self.feature_bounds, self.magnitudes))
         asked = self._asked(declared.uniform)
+        asked["bounds_share"] = share_for_bounds(self.bounds_share, declared.is_searched)
         return Certificate.from_json(_native.planned_mean(asked, self._schema(declared), int(n_rows), unit))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
         return tags
+
+
+def _named(n_features: int | None, bounds: Any, magnitudes: Any) -> list[str]:
+    """The names of so many columns, or of those that are declared."""
+    if n_features is not None:
+        return [f"x{j}" for j in range(n_features)]
+    return [str(name) for name in [*(bounds or ()), *(magnitudes or ())]]
 
 
 def _warn_of_a_column() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from . import _native
 from ._data import adapt
-from ._declare import _column, declare_levels
+from ._declare import _column, declare_levels, declare_magnitude, share_for_bounds
 from ._table import FittedModel, ask
 
 __all__ = ["glm"]
@@ -146,6 +146,11 @@ class Reader:
         declared = self.declared(name)
         if "levels" in declared:
             raise ValueError(f"`{text}`: `{name}` has levels and is no number: write C({name})")
+        if "magnitude" in declared:
+            raise ValueError(
+                f"`{text}`: `{name}` has a magnitude and no bounds, so it can be a term by itself, but no part of another: declare "
+                "its bounds"
+            )
         low, high = declared["bounds"]
         # The bounds are enforced before anything is computed: no cell can leave a function's domain.
         values = None if self.rows is None else self.stored(name, declared, 0)
@@ -239,6 +244,10 @@ class Terms:
         """Each column's declaration and, with rows, its cells."""
         found: dict[str, tuple[dict[str, Any], Any]] = {}
         for term in self.terms:
+            name = term[0].strip("`")
+            if len(term) == 1 and name in reader.bounds and "magnitude" in (declared := reader.declared(name)):
+                found[name] = (declared, None if reader.rows is None else reader.cells(name))
+                continue
             factors = [(text, reader.factor(text)) for text in term]
             text, levels = factors[0]
             if len(factors) == 1 and isinstance(levels, Levels):
@@ -285,6 +294,8 @@ def glm(
     epsilon: float,
     delta: float | None,
     unit: str | None = None,
+    magnitudes: Mapping[str, tuple[float, float]] | None = None,
+    bounds_share: float | None = None,
     strict: bool = False,
     **wishes: Any,
 ) -> FormulaModel:
@@ -298,6 +309,8 @@ def glm(
     bounds : for every column a tuple ``(low, high)`` or a list of levels, the reference first, from public knowledge.
     epsilon, delta : the budget. No default.
     unit : the column that says whose row it is: the promise is then for all rows of a person together.
+    magnitudes : for numbers whose bounds nobody knows, in their place: the largest size and the smallest difference that matters, as
+        ``{"income": (1e9, 1)}``. Their bounds are found privately with ``bounds_share`` (a tenth) of the budget.
     strict : stop at the first cell that is missing, out of bounds or undeclared; for the data's curator only.
     wishes : ``intervals``, ``sparsity``, ``method``, ``ridge``, ``radius``, ``tune``, ``insecure_seed`` and so on.
 
@@ -311,7 +324,16 @@ def glm(
     ['(Intercept)', 'C(sex)=m', 'age']
     """
     terms = Terms(formula)
-    asked = ask(epsilon=epsilon, delta=delta, family=family, **wishes)
+    declare = {}
+    for name, magnitude in (magnitudes or {}).items():
+        if name in bounds:
+            raise ValueError(f"column `{name}` has bounds and a magnitude: give one of the two")
+        counts = family == "poisson" and name == terms.response
+        declare[name] = declare_magnitude(name, magnitude, "count" if counts else "real")
+    bounds = {**bounds, **declare}
+    is_searched = any(isinstance(column, Mapping) and "magnitude" in column for column in bounds.values())
+    share = share_for_bounds(bounds_share, is_searched)
+    asked = ask(epsilon=epsilon, delta=delta, family=family, bounds_share=share, **wishes)
     if asked["method"] not in ("reference", "iht"):
         _native.check_budget(asked["epsilon"], asked["delta"])
     rows = _rows(data)
@@ -328,7 +350,9 @@ def glm(
     units = None if unit is None else (unit, reader.cells(unit))
     table = _encode(columns, terms.intercept, response, constant=terms.intercept, strict=strict, units=units)
     artefact, said = _native.fit(table, asked, None, None)
-    fitted = FormulaModel(artefact, formula, dict(bounds))
+    encoding = json.loads(artefact)["encoding"]["columns"]
+    found = {name: encoding[name] for name in declare if name in encoding}
+    fitted = FormulaModel(artefact, formula, {**bounds, **found})
     # Levels that are no part of a product are encoded with the table, and noted there.
     notes = [note for name, note in reader.notes.items() if note]
     fitted._tell(table, said, "\n".join([*notes, table.curator_notes]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from . import _native
 from ._base import Estimator, plain_number
 from ._data import adapt
+from ._declare import declare_magnitude, share_for_bounds
 
 __all__ = ["FittedModel", "Schema", "ask", "fit_table"]
 
@@ -110,6 +112,7 @@ def ask(
     l1_radius: Any = None,
     accept: str | None = None,
     insecure_seed: Any = None,
+    bounds_share: float | None = None,
 ) -> dict[str, Any]:
     """What is asked of a model, as the library takes it."""
     return {
@@ -128,6 +131,7 @@ def ask(
         "l1_radius": plain_number("l1_radius", l1_radius),
         "accept": accept,
         "uniform": False,
+        "bounds_share": bounds_share,
     }
 
 
@@ -138,6 +142,8 @@ def fit_table(
     epsilon: float,
     delta: float | None,
     fit_intercept: bool | None = None,
+    magnitudes: Mapping[str, tuple[float, float]] | None = None,
+    bounds_share: float | None = None,
     strict: bool = False,
     **wishes: Any,
 ) -> FittedModel:
@@ -146,13 +152,20 @@ def fit_table(
     The wishes are those of the command line: ``family``, ``method``, ``robust``, ``intervals``, ``sparsity``, ``ridge``,
     ``radius``, ``tune``, ``row_norm``, ``l1_radius``, ``accept``, ``insecure_seed``. Units and exposures are the schema's. A data
     frame has names of its own: what the schema says about text files (``header``, ``names``, ``delimiter``, ``comment``) is for
-    those.
+    those. ``magnitudes`` and ``bounds_share`` are as for :func:`dpglm.describe`: bounds of these numbers are found first, from the
+    same budget.
     """
-    asked = ask(epsilon=epsilon, delta=delta, **wishes)
+    document = json.loads(schema.to_json(intercept=fit_intercept))
+    for name, magnitude in (magnitudes or {}).items():
+        if name not in document["columns"]:
+            raise ValueError(f"magnitudes: `{name}` is not declared in the schema: give the names of declared numbers")
+        known = {key: value for key, value in document["columns"][name].items() if key not in ("bounds", "fill")}
+        document["columns"][name] = {**known, **declare_magnitude(name, magnitude, known["kind"])}
+    is_searched = any("magnitude" in column for column in document["columns"].values())
+    asked = ask(epsilon=epsilon, delta=delta, bounds_share=share_for_bounds(bounds_share, is_searched), **wishes)
     if asked["method"] not in ("reference", "iht"):
         _native.check_budget(asked["epsilon"], asked["delta"])
-    schema_json = schema.to_json(intercept=fit_intercept)
-    table = encode_table(data, schema_json, constant=True, needs_target=True, strict=strict)
+    table = encode_table(data, json.dumps(document), constant=True, needs_target=True, strict=strict)
     artefact, said = _native.fit(table, asked, None, None)
     fitted = FittedModel(artefact)
     fitted._tell(table, said)

@@ -12,7 +12,7 @@ use clap::Args;
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
 use dpglm_io::assembly::tune::{self, Tune};
-use dpglm_io::assembly::{fit, notes, search};
+use dpglm_io::assembly::{fit, notes};
 use dpglm_io::{Response, Wide};
 use std::path::{Path, PathBuf};
 
@@ -35,6 +35,8 @@ pub struct Arguments {
     response: Option<PathBuf>,
     #[command(flatten)]
     columns: Columns,
+    #[command(flatten)]
+    search: table::Search,
     /// The column to explain [default: the schema's target; without a schema the last column]
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     target: Option<String>,
@@ -119,16 +121,19 @@ Examples:
     dpglm fit wide.csv --header --feature-bounds=-1,1 --binary --sparsity 10 --epsilon 1 --delta 1e-6
   The same where nobody knows how many matter:
     dpglm fit wide.csv --header --feature-bounds=-1,1 --binary --tune sparsity=auto,clip=auto --epsilon 1 --delta 1e-6
+  Where nobody knows how large incomes are:
+    dpglm fit people.csv --schema schema.toml --bounds private --magnitudes income=1e9:1 --epsilon 1 --delta 1e-6
   What would a fit cost? No file is needed:
     dpglm fit --dry-run --rows 40000 --columns 10 --binary --feature-bounds=-1,1 --epsilon 0.5 --delta 1e-6";
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
-    let known = arguments.known()?;
-    if let Known::Schema(schema) = &known {
-        search::refuse(schema, "a fit")?;
-    }
+    let (share, known) = arguments.search.of(arguments.known()?)?;
     let mut model = arguments.model(&known)?;
     model.validate()?;
+    if let Known::Schema(schema) = &known {
+        let (columns, target) = schema.encoded()?;
+        model = model.searching(share, &columns, schema, target.as_ref())?;
+    }
     model.sparse.public_features = arguments.sparse.public_features(&arguments.columns, &known)?;
     let privacy = arguments.privacy(model.method)?;
     if arguments.dry_run {

@@ -61,6 +61,27 @@ pub const TABLE: Table = Table {
             ],
         ),
         (
+            "--bounds",
+            &[
+                ("sS", With("--magnitudes age=1e4:1", "--bounds private")),
+                ("bapB", Refused("--bounds private", "give --schema FILE")),
+            ],
+        ),
+        (
+            "--magnitudes",
+            &[
+                ("sS", With("--bounds private", "--magnitudes age=1e4:1")),
+                ("bapB", Refused("--magnitudes a=1e4:1", "--bounds private")),
+            ],
+        ),
+        (
+            "--bounds-share",
+            &[
+                ("sS", With("--bounds private --magnitudes age=1e4:1", "--bounds-share 0.3")),
+                ("bapB", Refused("--bounds-share 0.3", "--bounds private")),
+            ],
+        ),
+        (
             "--header",
             &[
                 ("sS", Refused("--header", "header = true")),

@@ -147,11 +147,59 @@ fn bounds_are_found_where_a_magnitude_is_declared() {
     ] {
         folder.refuses(&line, 2, &words);
     }
-    folder.refuses(
-        &format!("fit people.csv --schema wide.toml --target pay {BUDGET}"),
-        1,
-        &["`pay`", "cannot search", "describe"],
+}
+
+/// A fit finds the bounds of its target and of a feature from the same budget; what was found is printed, certified and used by `predict`.
+#[test]
+fn a_fit_finds_its_bounds() {
+    let folder = people();
+    let line = format!(
+        "fit people.csv --schema wide.toml --target pay {BUDGET} --bounds private --magnitudes pay=1e12:1,age=1e6:0.1"
     );
+    let fit = folder.json(&format!("{line} --output fit.json"));
+    // A missing age counts as 0, which is within the bounds or the nearest of them: nine in ten ages have slope 300.
+    assert!((number(&fit, &["coefficients", "sex=m"])).abs() < 4_000.0, "{fit}");
+    assert!(number(&fit, &["certificate", "epsilon"]) <= 1.0, "{fit}");
+    let events = fit["certificate"]["events"].to_string();
+    assert!(events.contains("medians for bounds") && events.contains("scores, pass 1"), "{events}");
+    let (age, pay) = (&fit["bounds"]["age"], &fit["bounds"]["pay"]);
+    assert!(age[1].as_f64().unwrap() > 60.0 && age[1].as_f64().unwrap() < 500.0, "{age}");
+    assert!(pay[1].as_f64().unwrap() > 20_000.0 && pay[1].as_f64().unwrap() < 1e6, "{pay}");
+    assert_eq!((&fit["target"]["bounds"], &fit["encoding"]["columns"]["age"]["bounds"]), (pay, age));
+    assert_eq!(fit["encoding"]["columns"]["age"]["magnitude"], Value::Null);
+    let printed = folder.run(&format!("{line} --intervals 0.95")).stdout;
+    assert!(
+        printed.contains("Bounds found for age:") && printed.contains("Bounds found for pay:"),
+        "{printed}"
+    );
+    // Beyond what was found a cell counts as the bound.
+    let end = age[1].as_f64().unwrap();
+    folder.write("far.csv", format!("sex,age,region\nf,{end},south\nf,900000,south\nf,30,south\n"));
+    let predicted = folder.json("predict fit.json far.csv");
+    let rows: Vec<f64> = (0..3).map(|i| predicted["rows"][i][0].as_f64().unwrap()).collect();
+    assert_eq!(rows[0], rows[1], "{rows:?}");
+    let slope = number(&fit, &["coefficients", "age"]);
+    assert!((rows[0] - rows[2] - slope * (end - 30.0)).abs() < 1e-6 * rows[0].abs(), "{rows:?}");
+
+    let ages = folder.json(&format!(
+        "fit people.csv --schema people.toml --target pay {BUDGET} --bounds private --magnitudes age=1e6:0.1 --bounds-share 0.2"
+    ));
+    assert!((number(&ages, &["coefficients", "age"]) - 300.0).abs() < 30.0, "{ages}");
+    let planned = folder.json(&format!("{line} --dry-run --rows 20000"));
+    assert!(planned["certificate"]["events"].to_string().contains("medians for bounds"), "{planned}");
+    let start = "fit absent.csv --target pay";
+    for (rest, words) in [
+        (format!("--schema wide.toml {BUDGET}"), ["`pay`", "--bounds private"]),
+        (format!("--schema people.toml {BUDGET} --bounds private"), ["nothing to find", "--magnitudes"]),
+        (
+            format!("--schema wide.toml {BUDGET} --bounds private --method bounded-score"),
+            ["--method likelihood", "bounded-score"],
+        ),
+        (format!("--schema wide.toml {BUDGET} --bounds private --bounds-share 0.9"), ["share", "0.1"]),
+        (format!("--schema wide.toml {BUDGET} --bounds-share 0.1"), ["--bounds-share", "--bounds private"]),
+    ] {
+        folder.refuses(&format!("{start} {rest}"), 2, &words);
+    }
 }
 
 #[test]

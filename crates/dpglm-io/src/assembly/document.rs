@@ -53,6 +53,9 @@ pub struct FitDocument {
     /// The largest l1 norm of the coefficients.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub l1_radius: Option<f64>,
+    /// The bounds that were found privately, of numbers of which only a magnitude was declared: cells beyond count as the nearest.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bounds: Option<IndexMap<String, [f64; 2]>>,
     /// The chosen columns; the coefficients of all others are zero. All columns if absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub support: Option<Vec<String>>,
@@ -346,7 +349,8 @@ impl Artefact {
                 );
                 let given = given_the_choice(fit.support.as_deref(), fit.level);
                 let notes = fit.notes_on_intervals();
-                format!("{family} model of {of}, {} {rows}{chosen}\n\n{table}{given}{notes}", fit.n)
+                let bounds = bounds_found(fit.bounds.as_ref());
+                format!("{family} model of {of}, {} {rows}{chosen}\n\n{table}{given}{notes}{bounds}", fit.n)
             }
             Artefact::Mean(mean) => {
                 let chosen = chosen(mean.support.as_deref(), &mean.columns);
@@ -361,15 +365,7 @@ impl Artefact {
                 let rows = if mean.unit.is_some() { "units" } else { "rows" };
                 let groups = shares("share of rows", mean.groups.as_ref());
                 let observed = shares("share observed", mean.observed.as_ref());
-                let found = |(name, [low, high]): (&String, &[f64; 2])| {
-                    format!(
-                        "\nBounds found for {name}: {} to {}",
-                        render::rounded(*low),
-                        render::rounded(*high)
-                    )
-                };
-                let bounds: String = mean.bounds.iter().flatten().map(found).collect();
-                let bounds = if bounds.is_empty() { bounds } else { bounds + "\n" };
+                let bounds = bounds_found(mean.bounds.as_ref());
                 format!("Means of {} {rows}{chosen}\n\n{table}{groups}{observed}{given}{bounds}", mean.n)
             }
             Artefact::Describe(description) => description.table(),
@@ -384,6 +380,15 @@ impl Artefact {
             Artefact::Describe(description) => render::json(description),
         }
     }
+}
+
+/// A line for each pair of bounds that was found.
+fn bounds_found(bounds: Option<&IndexMap<String, [f64; 2]>>) -> String {
+    let found = |(name, [low, high]): (&String, &[f64; 2])| {
+        format!("\nBounds found for {name}: {} to {}", render::rounded(*low), render::rounded(*high))
+    };
+    let bounds: String = bounds.into_iter().flatten().map(found).collect();
+    if bounds.is_empty() { bounds } else { bounds + "\n" }
 }
 
 /// A table of shares, if there are any.

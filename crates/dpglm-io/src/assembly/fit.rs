@@ -5,10 +5,13 @@ use super::failure::Failure;
 use super::means::{Estimator, MeanMethod, Means};
 use super::model::{Coefficient, Method, Model};
 use super::{budget, data, notes, search};
-use crate::{Encoded, Schema};
+use crate::schema::Kind;
+use crate::{Encoded, EncodedColumn, Scaling, Schema, UserUnits};
 use dpglm::central::Privacy;
 use dpglm::data::{Dataset, UnitMeans};
+use dpglm::estimators::bounds::FoundBounds;
 use dpglm::noise::RandomSource;
+use indexmap::IndexMap;
 use std::path::Path;
 
 /// A table that is ready to be fitted, and what is known of it beside.
@@ -16,7 +19,7 @@ pub struct Prepared {
     data: Dataset,
     schema: Schema,
     names: Vec<String>,
-    units: crate::UserUnits,
+    columns: Vec<EncodedColumn>,
     target: TargetDocument,
     /// The logarithm of the unit in which exposures are measured.
     log_unit: f64,
@@ -24,9 +27,11 @@ pub struct Prepared {
 
 /// Refuses a table that the model cannot be fitted to. `from` is named in messages only.
 pub fn prepare(model: &Model, table: Encoded, schema: Schema, from: &Path) -> Result<Prepared, Failure> {
-    search::refuse(&schema, "a fit")?;
+    if model.search.is_none() {
+        search::refuse(&schema, "this fit")?;
+    }
+    let columns = table.columns.clone();
     let names: Vec<String> = table.columns.iter().map(|c| c.name.clone()).collect();
-    let units = table.user_units();
     let Some(target) = table.target.as_ref().map(TargetDocument::from) else {
         return Err(Failure::Failed(format!("{}: there is no target to explain", from.display())));
     };
@@ -40,14 +45,14 @@ pub fn prepare(model: &Model, table: Encoded, schema: Schema, from: &Path) -> Re
             from.display()
         )));
     }
-    Ok(Prepared { data, schema, names, units, target, log_unit })
+    Ok(Prepared { data, schema, names, columns, target, log_unit })
 }
 
 impl Prepared {
     /// Fits the model and gives the artefact, whose every number is public or paid for. `say` is told what the user should
     /// know beside, `progress` the steps that are over and their number.
     pub fn fit(
-        self,
+        mut self,
         model: &Model,
         privacy: Privacy,
         rng: &mut RandomSource,
@@ -74,7 +79,12 @@ impl Prepared {
         {
             say(&note);
         }
-        let coefficients = estimates.in_user_units(model, &self.names, &self.units, self.log_unit);
+        let bounds = match &estimates.bounds {
+            None => None,
+            Some(found) => Some(self.within(found, model.intercept)?),
+        };
+        let units = UserUnits::new(self.columns.iter().map(|c| c.scaling));
+        let coefficients = estimates.in_user_units(model, &self.names, &units, self.log_unit);
         let finite =
             |c: &Coefficient| c.estimate.is_finite() && c.unshrunk.is_none_or(|(b, _)| b.is_finite());
         if !coefficients.iter().all(finite) {
@@ -99,6 +109,7 @@ impl Prepared {
             sparsity: model.sparse.sparsity,
             row_norm: model.sparse.row_norm,
             l1_radius: model.sparse.l1_radius,
+            bounds,
             coefficients: named.estimates,
             estimates: named.unshrunk,
             determined: named.determined,
@@ -108,6 +119,38 @@ impl Prepared {
             certificate: estimates.certificate,
             encoding: self.schema,
         })
+    }
+}
+
+impl Prepared {
+    /// Takes bounds that were found for declared ones, and gives them in the user's units.
+    fn within(
+        &mut self,
+        found: &FoundBounds,
+        intercept: bool,
+    ) -> Result<IndexMap<String, [f64; 2]>, Failure> {
+        let constants = usize::from(intercept);
+        let mut bounds = IndexMap::new();
+        for (j, column) in self.columns.iter_mut().enumerate() {
+            let place = j + constants;
+            let ends = found.columns.get(place).copied().flatten();
+            let (Some((low, high)), Some((centre, half))) = (ends, found.scaling(place, intercept)) else {
+                continue;
+            };
+            // Columns whose bounds are looked for are not centred.
+            let unit = column.scaling.half_width;
+            let whole = matches!(self.schema.column(&column.declared).map(|c| &c.kind), Some(Kind::Count(_)));
+            let user = |x: f64| if whole { (x * unit).round() } else { x * unit };
+            bounds.insert(column.declared.clone(), [user(low), user(high)]);
+            column.scaling =
+                Scaling { center: centre * unit, half_width: half * unit, lower: -1.0, upper: 1.0 };
+        }
+        if let Some((low, high)) = found.target {
+            bounds.insert(self.target.name.clone(), [low, high]);
+            self.target.bounds = Some([low, high]);
+        }
+        self.schema = self.schema.clone().with_found(&bounds)?;
+        Ok(bounds)
     }
 }
 

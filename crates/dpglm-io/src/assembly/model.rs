@@ -7,6 +7,7 @@ mod wishes;
 
 use super::failure::Failure;
 use super::render;
+use super::search::ModelSearch;
 use crate::Domain;
 use dpglm::accounting::Part;
 use dpglm::central::{Glm, LinearStatistics, Multinomial, Prepared, Privacy, reference};
@@ -58,6 +59,8 @@ pub struct Model {
     pub level: Option<f64>,
     /// What sparse methods need beside.
     pub sparse: Sparse,
+    /// Bounds that are to be found first.
+    pub search: Option<ModelSearch>,
 }
 
 /// A model with its noise calibrated.
@@ -226,7 +229,7 @@ impl Model {
         }
     }
 
-    fn regression(&self) -> Result<Regression, Failure> {
+    pub(super) fn regression(&self) -> Result<Regression, Failure> {
         let (low, high) = self.target_bounds();
         let mut model = Regression::new(match self.family {
             Family::Gaussian => Likelihood::Gaussian { low, high },
@@ -245,6 +248,9 @@ impl Model {
         }
         if let Some(level) = self.level {
             model = model.intervals(level)?;
+        }
+        if let Some(search) = &self.search {
+            model = model.searching(search.sought(self.intercept), search.target, search.share)?;
         }
         Ok(model)
     }

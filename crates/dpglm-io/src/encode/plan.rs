@@ -70,7 +70,12 @@ impl Plan {
                 continue;
             }
             if is_target {
-                plan.target = Some(Target { name: column.name.clone(), domain: domain(&column.kind) });
+                let resolution = match &column.kind {
+                    Kind::Real(n) | Kind::Count(n) => n.resolution,
+                    _ => None,
+                };
+                let (name, domain) = (column.name.clone(), domain(&column.kind));
+                plan.target = Some(Target { name, domain, resolution });
             }
             let Some(&position) = positions.get(column.name.as_str()) else {
                 if needs_target || !(is_target || is_exposure) {

@@ -126,7 +126,12 @@ fn numeric(name: &str, raw: &RawColumn, whole: bool) -> Result<Numeric> {
             "round them outward, or use kind = \"real\"",
         ));
     }
-    let default = if whole { bounds.midpoint().floor() } else { bounds.midpoint() };
+    let default = match searched {
+        // The middle of what a magnitude allows says nothing.
+        Some(_) => 0.0,
+        None if whole => bounds.midpoint().floor(),
+        None => bounds.midpoint(),
+    };
     let fill = match &raw.fill {
         None => default,
         Some(written) => written.number().filter(|x| bounds.contains(*x)).ok_or_else(|| {
@@ -167,7 +172,11 @@ fn searched(name: &str, raw: &RawColumn, whole: bool) -> Result<Option<(Bounds, 
         ),
         (Some(largest), Some(resolution)) => {
             dpglm::estimators::bounds::Magnitude::new(largest, resolution).map_err(|e| {
-                Error::declaration(format!("columns.{name}.magnitude"), e.to_string(), "correct it")
+                Error::declaration(
+                    format!("columns.{name}.magnitude"),
+                    e.to_string(),
+                    "for example magnitude = 1e6, resolution = 1",
+                )
             })?;
             let lower = if whole { 0.0 } else { -largest };
             let upper = if whole { largest.ceil() } else { largest };

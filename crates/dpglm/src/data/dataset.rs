@@ -131,6 +131,17 @@ impl Dataset {
         self.units.as_ref().map_or(row, |u| u.of_row[row] as usize)
     }
 
+    /// The unit of each row, their number and what one is called.
+    pub(crate) fn unit_numbers(&self) -> Option<(&[u32], usize, &str)> {
+        self.units.as_ref().map(|u| (u.of_row.as_slice(), u.count, u.name.as_str()))
+    }
+
+    /// The same people with other entries, of as many rows.
+    pub(crate) fn with_design(&self, design: Design) -> Self {
+        let Self { response, weights, offsets, units, .. } = self.clone();
+        Self { design, response, weights, offsets, units }
+    }
+
     /// The sum over each unit's rows of `value(row)`, within `1e-10` of the sum of their sizes, however many rows a unit has.
     ///
     /// What an addition loses is found exactly (Knuth's TwoSum) and added up apart. With `u = 2^-53` and `m` rows the result is within

@@ -154,6 +154,35 @@ impl Design {
         Self { storage, ..*self }
     }
 
+    /// Whether every entry is stored.
+    pub(crate) fn is_dense(&self) -> bool {
+        !matches!(self.storage, Storage::Csr(_))
+    }
+
+    /// The same rows with columns measured from a centre in a unit, where one is given, and clamped to [-1, 1]; one-byte entries in
+    /// double precision. Sparse rows are refused.
+    pub(crate) fn rescaled(&self, maps: &[Option<(f64, f64)>]) -> Result<Self> {
+        let map = |x: f64, map: &Option<(f64, f64)>| match map {
+            Some((centre, unit)) => ((x - centre) / unit).clamp(-1.0, 1.0),
+            None => x,
+        };
+        let all = maps.iter().cycle();
+        let storage = match &self.storage {
+            Storage::F64(entries) => Storage::F64(entries.iter().zip(all).map(|(&x, m)| map(x, m)).collect()),
+            Storage::F32(entries) => {
+                Storage::F32(entries.iter().zip(all).map(|(&x, m)| map(x.into(), m) as f32).collect())
+            }
+            Storage::I8 { entries, scale } => {
+                let scaled = entries.iter().map(|&x| f64::from(x) * scale);
+                Storage::F64(scaled.zip(all).map(|(x, m)| map(x, m)).collect())
+            }
+            Storage::Csr(_) => {
+                return Err(Error::Conflict("sparse rows cannot be measured from a centre".into()));
+            }
+        };
+        Ok(Self { storage, ..*self })
+    }
+
     /// The entries.
     pub fn storage(&self) -> &Storage {
         &self.storage

@@ -2,15 +2,24 @@
 //!
 //! # Algorithm
 //! 1. A centre: a private median among zero and, for both signs, geometric steps from the precision to the magnitude.
-//! 2. On each side of it a distance among geometric ones, by the exponential mechanism with weight `exp(-eta beyond(d)) / d^pull`: few units
-//!    lie beyond, and a distance ten times too large is `10^pull` times less likely than the right one. The pull is as large as leaves a
-//!    column seen that differs from its centre in `SEEN` of the units: a bound that is too wide costs little, because the clips of
-//!    [`super::means`] look within it, and one that is too narrow costs the mean itself.
-//! 3. Bounds lie `WIDER` times as far from the centre, within the magnitude.
+//! 2. On each side of it a distance among geometric ones that T units lie beyond, by the exponential mechanism: its score is minus the number of
+//!    units by which it misses T, so that a distance which nobody lies beyond has lost T, however large the magnitude. T is what the
+//!    noise of the scores takes to tell all candidates apart, at most a quarter of the units. Each doubling costs a little beside.
+//! 3. Bounds lie `WIDER` times as far from the centre, more where T is a large part of the units, within the magnitude. A bound that is
+//!    too wide costs little, because the clips of [`super::means`] look within it; one that is too narrow costs the mean itself.
 //!
 //! # Guarantee
-//! As for centres and clips of `super::means::clips`: selections of one number per unit, of sensitivity 1, and of scores that all move in one
-//! direction. The cost does not depend on the magnitude; the accuracy on its logarithm.
+//! A unit has one number in each selection, as for centres and clips of `super::means::clips`. Replacing, adding or taking away one changes
+//! the count beyond each distance by at most 1, so by at most 1 the score in either direction: all changes lie within an interval of length 2.
+//! T is public. The cost does not depend on the magnitude; the accuracy on its logarithm.
+
+#[cfg(test)]
+mod attacks;
+pub(super) mod regression;
+#[cfg(test)]
+mod tests;
+
+pub use regression::{FoundBounds, Sought};
 
 use super::means::clips::Side;
 use super::means::{Block, MeanRows};
@@ -24,10 +33,19 @@ const ENDS: &str = "bounds";
 const OF_CENTRES: f64 = 0.2;
 /// Candidates for a centre in a factor of two, and distances.
 const CENTRES_PER_OCTAVE: u32 = 16;
-const PER_OCTAVE: f64 = 4.0;
-const PULL: f64 = 2.0;
+const PER_OCTAVE: f64 = 2.0;
+/// T, in units of the noise of scores, beside the logarithm of the number of candidates: one that is too large wins with probability
+/// `exp(-SLACK)`.
+const SLACK: f64 = 6.0;
+/// T is no larger a part of the units.
+const MOST_BEYOND: f64 = 0.25;
+/// A distance twice as large is `2^PULL` times less likely, beside; all of it no more than this part of the units outweighs.
+const PULL: f64 = 0.5;
 const SEEN: f64 = 0.02;
-const WIDER: f64 = 2.0;
+/// So wide because T units may lie far beyond: the top half of a hundred of a column's rows can be half of its mean.
+const WIDER: f64 = 8.0;
+/// What a part of the units beyond adds to it: a normal column is held where a quarter is.
+const WIDER_PER_PART: f64 = 6.0;
 /// The public part of a score is a multiple of this, so that its sum with up to `2^36` units is exact.
 const GRAIN: f64 = 1.0 / 65_536.0;
 /// The part of a budget that is spent on bounds, where none is given.
@@ -57,6 +75,19 @@ impl Magnitude {
             }),
         }
     }
+}
+
+/// Refuses a part of the budget that is none, or leaves too little.
+pub(super) fn require_share(share: f64) -> Result<()> {
+    if (0.01..=0.5).contains(&share) {
+        return Ok(());
+    }
+    Err(Error::OutOfRange {
+        parameter: "share of the budget for bounds",
+        range: "from 0.01 to 0.5",
+        value: share.to_string(),
+        remedy: "0.1 is usual",
+    })
 }
 
 /// Which numbers have bounds that are to be found, and with which part of the budget.
@@ -111,109 +142,32 @@ fn bounds(side: &Side<'_, '_>, magnitude: Magnitude, purse: &mut Purse<'_>) -> R
     let distances: Vec<f64> = (0..=(octaves * PER_OCTAVE) as i32)
         .map(|k| 2.0 * largest * (-f64::from(k) / PER_OCTAVE).exp2())
         .collect();
+    let count = distances.len() as f64;
+    let beyond = (noise * (count.ln() + SLACK)).min(MOST_BEYOND * n).round();
     let most = SEEN * n / (octaves * std::f64::consts::LN_2);
     // Without noise the pull only decides between distances that nobody lies beyond.
-    let reward = if noise > 0.0 { (PULL * noise / 2.0).min(most) } else { most.min(1e-3) };
+    let reward = if noise > 0.0 { (PULL * noise).min(most) } else { most.min(1e-3) };
     let mut ends = [0.0; 2];
     for (upper, end) in [false, true].into_iter().zip(&mut ends) {
-        let mut total = 0;
-        let scores: Vec<f64> = side
-            .beyond(upper, centre, &distances)
-            .into_iter()
-            .zip(&distances)
-            .map(|(count, distance)| {
-                total += count;
-                -(total as f64) - (reward * (distance / largest).ln() / GRAIN).round() * GRAIN
+        let counts = side.beyond(upper, centre, &distances);
+        let mut total = 0.0;
+        let scores: Vec<f64> = distances
+            .iter()
+            .enumerate()
+            .map(|(k, distance)| {
+                total += counts[k] as f64;
+                // Units at this distance, or between it and the next, lie at it: it misses T only if they do not reach so far.
+                let too_few = counts.get(k + 1).map_or(0.0, |next| beyond - (total + *next as f64));
+                let missed = (total - beyond).max(too_few).max(0.0);
+                -missed - (reward * (distance / largest).ln() / GRAIN).round() * GRAIN
             })
             .collect();
-        *end = distances.get(purse.choice(ENDS, &scores, 1.0)?).copied().unwrap_or(largest);
+        *end = distances.get(purse.choice(ENDS, &scores, 2.0)?).copied().unwrap_or(largest);
     }
     // Step 3
-    let low = (centre - WIDER * ends[0].max(resolution)).max(side.low);
-    let high = (centre + WIDER * ends[1].max(resolution)).min(side.high);
+    let wider = WIDER * (1.0 + WIDER_PER_PART * beyond / n.max(1.0));
+    let low = (centre - wider * ends[0].max(resolution)).max(side.low);
+    let high = (centre + wider * ends[1].max(resolution)).min(side.high);
     // At an end of the range there is room on one side.
     Ok(if low < high { (low, high) } else { (side.low, side.high) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::means::{Means, MeansFit};
-    use super::*;
-    use crate::central::Privacy;
-    use crate::central::dense_attacks::Tables;
-    use crate::data::Design;
-    use crate::noise::RandomSource;
-    use crate::privacy::Budget;
-
-    const ROWS: usize = 20_000;
-
-    /// Columns of one rank order: ages, years of a calendar, payments that are zero for nine in ten, sizes over twelve orders of magnitude,
-    /// and a constant.
-    fn columns() -> Vec<[f64; 5]> {
-        let mut tables = Tables::new(41);
-        (0..ROWS)
-            .map(|_| {
-                let age = 20.0 + 30.0 * (tables.uniform() + tables.uniform());
-                let year = 2000.0 + (20.0 * tables.uniform()).floor();
-                let paid = if tables.uniform() < 0.9 { 0.0 } else { -5e4 * tables.uniform().max(1e-9).ln() };
-                let size = 10f64.powf(12.0 * tables.uniform() - 3.0);
-                [age, year, paid, size, -7.0]
-            })
-            .collect()
-    }
-
-    fn means(table: &[[f64; 5]], bounds: &[(f64, f64)], search: bool, seed: u64) -> MeansFit {
-        let design = Design::from_f64(ROWS, 5, table.concat()).expect("shape");
-        let blocks = bounds.iter().map(|&(low, high)| Block::Number { low, high }).collect();
-        let mut model = Means::new(blocks).and_then(|m| m.intervals(0.95)).expect("valid");
-        if search {
-            let magnitude = Magnitude::new(1e12, 1e-3).expect("valid");
-            model = model.searching(vec![Some(magnitude); 5], SHARE).expect("valid");
-        }
-        let privacy = Privacy::Budget(Budget::new(1.0, 1e-6).expect("valid"));
-        let rows = MeanRows::new(&design).expect("shape");
-        model.fit(&rows, privacy, &mut RandomSource::insecure_seeded(seed)).expect("fits")
-    }
-
-    /// From a magnitude of 1e12 alone, means are nearly as near as with good bounds; no column fails.
-    #[test]
-    fn bounds_of_any_size_are_found() {
-        let table = columns();
-        let good = [(0.0, 120.0), (1990.0, 2030.0), (0.0, 1e6), (0.0, 1e9), (-10.0, 0.0)];
-        let wide = [(-1e12, 1e12); 5];
-        let exact: Vec<f64> =
-            (0..5).map(|j| table.iter().map(|row| row[j]).sum::<f64>() / ROWS as f64).collect();
-        let error = |bounds: &[(f64, f64)], search: bool| -> Vec<f64> {
-            let runs: Vec<MeansFit> = (0..12).map(|seed| means(&table, bounds, search, seed)).collect();
-            (0..5)
-                .map(|j| {
-                    let square = |fit: &MeansFit| (fit.groups[0].columns[j].mean - exact[j]).powi(2);
-                    (runs.iter().map(square).sum::<f64>() / 12.0).sqrt()
-                })
-                .collect()
-        };
-        let (found, known) = (error(&wide, true), error(&good, false));
-        for (j, near) in [1.0, 0.5, 400.0, 1e7, 0.1].into_iter().enumerate() {
-            assert!(found[j] < near, "{j}: {found:?} beside {known:?}");
-        }
-        // Without a search the widest column drowns the rest.
-        let lost = means(&table, &wide, false, 1).groups[0].columns[0].mean;
-        assert!((lost - exact[0]).abs() > 1e3, "{lost}");
-    }
-
-    #[test]
-    fn what_does_not_fit_is_refused() {
-        for (largest, resolution) in
-            [(1.0, 0.0), (1.0, 2.0), (f64::INFINITY, 1.0), (1.0, f64::NAN), (1e9, 1e-9)]
-        {
-            assert!(Magnitude::new(largest, resolution).is_err(), "{largest} {resolution}");
-        }
-        let model =
-            || Means::new(vec![Block::Number { low: -1.0, high: 1.0 }, Block::Category { indicators: 1 }]);
-        let magnitude = Some(Magnitude::new(1.0, 0.1).expect("valid"));
-        assert!(model().expect("valid").searching(vec![magnitude], 0.1).is_err());
-        assert!(model().expect("valid").searching(vec![None, magnitude], 0.1).is_err());
-        assert!(model().expect("valid").searching(vec![magnitude, None], 0.9).is_err());
-        assert!(model().expect("valid").searching(vec![magnitude, None], 0.1).is_ok());
-    }
 }

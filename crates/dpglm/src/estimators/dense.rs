@@ -4,7 +4,8 @@
 //! to it vanishes as the number of units times epsilon grows, at the rate of the privacy noise.
 //!
 //! # Algorithm
-//! 0. `plan`: every release and its share of the budget, from public facts.
+//! 0. `plan`: every release and its share of the budget, from public facts. Bounds of which a magnitude alone is known are found first
+//!    ([`super::bounds`]).
 //! 1. `response`: where the response lies.
 //! 2. `standardization`: location and scale of each column.
 //! 3. `whitening`: products of standard columns, once; coordinates in which they are nearly uncorrelated.
@@ -39,6 +40,8 @@ mod standardization;
 mod tests;
 mod whitening;
 
+use super::bounds::regression::RegressionSearch;
+use super::bounds::{FoundBounds, Sought};
 use crate::accounting::Certificate;
 use crate::central::Privacy;
 use crate::central::glm::adjacency;
@@ -126,6 +129,7 @@ pub struct Regression {
     ridge: f64,
     radius: Option<f64>,
     level: Option<f64>,
+    search: Option<Box<RegressionSearch>>,
 }
 
 /// A fitted regression.
@@ -135,6 +139,9 @@ pub struct RegressionFit {
     pub coefficients: Vec<Vec<f64>>,
     /// Unshrunk estimates with their intervals, if asked for: of each block.
     pub inference: Option<Vec<Inference>>,
+    /// The bounds that were found, if any: coefficients of these columns belong to the column as scaled by them
+    /// ([`FoundBounds::scaling`]).
+    pub bounds: Option<FoundBounds>,
     /// What left, and what it cost.
     pub certificate: Certificate,
 }
@@ -158,7 +165,7 @@ impl Regression {
     /// A regression of this kind of response, without an intercept.
     pub fn new(likelihood: Likelihood) -> Result<Self> {
         likelihood.validate()?;
-        Ok(Self { likelihood, intercept: false, ridge: 0.0, radius: None, level: None })
+        Ok(Self { likelihood, intercept: false, ridge: 0.0, radius: None, level: None, search: None })
     }
 
     /// The design's first column is constant 1: its coefficient is the intercept.
@@ -185,6 +192,35 @@ impl Regression {
         Ok(self)
     }
 
+    /// Columns and responses of which only a magnitude is known have their bounds found privately first, with this part of the budget
+    /// ([`SHARE`] is usual). One per column of the design; the constant one has none.
+    ///
+    /// [`SHARE`]: super::bounds::SHARE
+    pub fn searching(
+        mut self,
+        columns: Vec<Option<Sought>>,
+        target: Option<Sought>,
+        share: f64,
+    ) -> Result<Self> {
+        self.search = Some(Box::new(RegressionSearch::new(columns, target, share)?));
+        Ok(self)
+    }
+
+    /// The part of the budget that is left after bounds are found.
+    fn left(&self) -> f64 {
+        self.search.as_ref().map_or(1.0, |search| search.left())
+    }
+
+    /// The same with the response's bounds that were found.
+    fn within(&self, found: &FoundBounds) -> Self {
+        let likelihood = match (self.likelihood, found.target) {
+            (Likelihood::Gaussian { .. }, Some((low, high))) => Likelihood::Gaussian { low, high },
+            (Likelihood::Poisson { .. }, Some((low, high))) => Likelihood::Poisson { low, high },
+            (likelihood, _) => likelihood,
+        };
+        Self { likelihood, ..self.clone() }
+    }
+
     /// Calibrates the noise for data of this shape.
     pub fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<PreparedRegression> {
         require_shape(shape.columns, shape.units)?;
@@ -200,7 +236,13 @@ impl Regression {
             ));
         }
         let plan = Plan::new(self, shape, privacy);
-        let calibration = Calibration::new(plan.lines(self), privacy)?;
+        let mut lines = Vec::new();
+        if let Some(search) = &self.search {
+            search.require(shape.columns, self.intercept, &self.likelihood)?;
+            lines = search.lines();
+        }
+        lines.extend(plan.lines(self).into_iter().map(|line| line.at(0, self.left())));
+        let calibration = Calibration::new(lines, privacy)?;
         Ok(PreparedRegression { model: self.clone(), plan, calibration })
     }
 
@@ -265,6 +307,12 @@ impl PreparedRegression {
             progress(done, reads);
         };
         let mut purse = calibration.open(rng);
+        let searched = match &model.search {
+            None => None,
+            Some(search) => Some(search.release(data, model.intercept, &mut purse)?),
+        };
+        let within = searched.as_ref().map(|(found, data)| (model.within(found), data));
+        let (model, data) = within.as_ref().map_or((model, data), |(model, data)| (model, *data));
         let units = ByUnit::new(data);
 
         // Step 1
@@ -314,7 +362,14 @@ impl PreparedRegression {
             .close(adjacency(data))
             .enforcing("entries are clamped to [-1, 1] and responses to their domain")
             .enforcing("the rows of a unit are weighted so that their scores and products are bounded");
-        Ok(RegressionFit { coefficients, inference, certificate })
+        let certificate = match &searched {
+            Some(_) => {
+                certificate.enforcing("numbers beyond bounds that were found count as the nearest end")
+            }
+            None => certificate,
+        };
+        let bounds = searched.map(|(found, _)| found);
+        Ok(RegressionFit { coefficients, inference, bounds, certificate })
     }
 }
 

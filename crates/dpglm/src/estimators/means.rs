@@ -36,7 +36,7 @@ mod tests;
 pub use estimates::{ColumnMean, GroupMeans, MeansFit};
 pub use rows::MeanRows;
 
-use super::bounds::{Magnitude, Search};
+use super::bounds::{Magnitude, Search, require_share};
 use crate::central::Privacy;
 use crate::central::interval::require_level;
 use crate::central::prepared::require_shape;
@@ -182,14 +182,7 @@ impl Means {
         if magnitudes.len() != self.blocks.len() || !self.blocks.iter().zip(&magnitudes).all(fits) {
             return Err(Error::Conflict("magnitudes are for numbers: give one per block, or none".into()));
         }
-        if !(0.01..=0.5).contains(&share) {
-            return Err(Error::OutOfRange {
-                parameter: "share of the budget for bounds",
-                range: "from 0.01 to 0.5",
-                value: share.to_string(),
-                remedy: "0.1 is usual",
-            });
-        }
+        require_share(share)?;
         self.search = magnitudes.iter().any(Option::is_some).then_some(Search { magnitudes, share });
         Ok(self)
     }

@@ -7,11 +7,14 @@ use super::{AuditCase, Slack};
 use crate::central::{Glm, LinearStatistics, Multinomial};
 use crate::data::Shape;
 use crate::error::Result;
+use crate::estimators::bounds::{Magnitude, Sought};
 use crate::estimators::dense::{Likelihood, Regression};
 use crate::families::Family;
 use std::rc::Rc;
 
 const UNITS: usize = 24;
+/// Bounds are found first.
+const SEARCHED: &str = "private bounds";
 
 /// The ways in which every dense model can be called.
 pub(super) fn ways(target: (f64, f64)) -> Vec<(&'static str, Frame)> {
@@ -62,6 +65,12 @@ fn likelihood(name: &'static str, likelihood: Likelihood, frame: Frame) -> Varia
     likelihood_of(name, likelihood, frame, false)
 }
 
+/// The same after bounds are found, of a column and of the response.
+fn searching(likelihood: Likelihood, target: (f64, f64)) -> Variant {
+    let frame = Frame { weights: true, ..Frame::new(UNITS, 2, target).with_intercept() };
+    likelihood_of(SEARCHED, likelihood, frame, false)
+}
+
 /// The same with intervals.
 fn with_intervals(likelihood: Likelihood, target: (f64, f64), per_unit: Option<usize>) -> Variant {
     let frame =
@@ -79,9 +88,17 @@ fn likelihood_of(name: &'static str, likelihood: Likelihood, frame: Frame, inter
         dropped: frame.weights,
         exposures: frame.exposures,
     };
-    let intercept = frame.intercept;
-    Variant::new(name, frame, move |privacy| {
+    let (intercept, (low, high)) = (frame.intercept, frame.target);
+    let searched = name == SEARCHED;
+    let variant = Variant::new(name, frame, move |privacy| {
         let mut model = Regression::new(likelihood)?;
+        if searched {
+            let sought = |low: f64, high: f64| -> Result<Option<Sought>> {
+                let magnitude = Magnitude::new(low.abs().max(high.abs()), 1e-3)?;
+                Ok(Some(Sought { magnitude, low, high, whole: None }))
+            };
+            model = model.searching(vec![None, sought(-1.0, 1.0)?], sought(low, high)?, 0.5)?;
+        }
         if intercept {
             model = model.with_intercept();
         }
@@ -99,8 +116,8 @@ fn likelihood_of(name: &'static str, likelihood: Likelihood, frame: Frame, inter
                 Ok(fit.coefficients.concat().into_iter().chain(inferred).collect())
             })
         }))
-    })
-    .slow(LIKELIHOOD)
+    });
+    variant.slow(LIKELIHOOD)
 }
 
 pub(super) fn linear_likelihood() -> Result<AuditCase> {
@@ -113,6 +130,7 @@ pub(super) fn linear_likelihood() -> Result<AuditCase> {
         likelihood(name, Likelihood::Gaussian { low, high }, frame)
     }));
     variants.push(with_intervals(Likelihood::Gaussian { low, high }, (low, high), Some(3)));
+    variants.push(searching(Likelihood::Gaussian { low, high }, (low, high)));
     audit("linear-likelihood", variants, NONE)
 }
 

@@ -14,7 +14,7 @@ use std::rc::Rc;
 const ROWS: usize = 24;
 const RANGE: (f64, f64) = (-1.0, 2.0);
 /// Budgets that tell the sums and tallies, and ones at which selections show that share a small part with eight others.
-const BUDGETS: &[(f64, f64)] = &[(5.0, DELTA), (60.0, DELTA), (140.0, DELTA), (400.0, DELTA)];
+const BUDGETS: &[(f64, f64)] = &[(5.0, DELTA), (60.0, DELTA), (140.0, DELTA), (250.0, DELTA), (400.0, DELTA)];
 
 /// A number's bounds are found first.
 const SEARCHED: &str = "private bounds";

@@ -4,6 +4,7 @@ use super::{Family, INTERCEPT, Model};
 use crate::UserUnits;
 use dpglm::accounting::Certificate;
 use dpglm::central::{Fit, Interval, MultinomialFit, SparseFit, SparseMultinomialFit};
+use dpglm::estimators::bounds::FoundBounds;
 use dpglm::estimators::dense::{Inference, RegressionFit};
 
 /// What was fitted, in stored units: one block of coefficients, or one a class after the first.
@@ -18,6 +19,8 @@ pub struct Estimates {
     pub unshrunk: Option<Vec<Unshrunk>>,
     /// The penalty, where it was chosen privately.
     pub ridge: Option<f64>,
+    /// Bounds that were found: coefficients are of columns as scaled by them.
+    pub bounds: Option<FoundBounds>,
     /// What left, and what it cost.
     pub certificate: Certificate,
 }
@@ -57,6 +60,7 @@ impl From<Fit> for Estimates {
             spread: fit.covariance.map(|covariance| (vec![covariance], half_width)),
             unshrunk: None,
             ridge: None,
+            bounds: None,
             certificate: fit.certificate,
         }
     }
@@ -82,6 +86,7 @@ impl From<RegressionFit> for Estimates {
             spread,
             unshrunk,
             ridge: None,
+            bounds: fit.bounds,
             certificate: fit.certificate,
         }
     }
@@ -95,6 +100,7 @@ impl From<MultinomialFit> for Estimates {
             spread: None,
             unshrunk: None,
             ridge: None,
+            bounds: None,
             certificate: fit.certificate,
         }
     }
@@ -123,7 +129,15 @@ impl Estimates {
         support.sort_unstable();
         let blocks = vec![support.iter().map(|&j| all[j]).collect()];
         let certificate = fit.certificate;
-        Self { blocks, support: Some(support), spread: None, unshrunk: None, ridge: None, certificate }
+        Self {
+            blocks,
+            support: Some(support),
+            spread: None,
+            unshrunk: None,
+            ridge: None,
+            bounds: None,
+            certificate,
+        }
     }
 
     /// The names of the chosen columns; `None` if all columns were fitted.

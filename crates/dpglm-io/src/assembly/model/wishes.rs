@@ -132,6 +132,7 @@ impl Wishes {
                 accepted: self.accepted,
                 entry: facts.entry,
             },
+            search: None,
         })
     }
 }

@@ -56,7 +56,7 @@ pub(super) const SEEN: f64 = 7.0;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Plan {
     pub shape: Shape,
-    /// The budget as the `mu` of one Gaussian release.
+    /// The budget, less what finds bounds, as the `mu` of one Gaussian release.
     pub mu: f64,
     /// `n mu / D`.
     pub ratio: f64,
@@ -169,7 +169,7 @@ pub(super) struct SlopePlan {
 impl Plan {
     pub(super) fn new(model: &Regression, shape: Shape, privacy: Privacy) -> Self {
         let private = privacy != Privacy::None;
-        let mu = if private { privacy.mu() } else { MU_WITHOUT_PRIVACY };
+        let mu = model.left().sqrt() * if private { privacy.mu() } else { MU_WITHOUT_PRIVACY };
         let (n, columns) = (shape.units as f64, shape.columns as f64);
         let ratio = n * mu / columns;
         let real = model.likelihood.is_real();
@@ -203,7 +203,7 @@ impl Plan {
         10.0 / self.mu_of(share) < 0.25 * self.shape.units as f64
     }
 
-    /// The lines of the plan.
+    /// The lines of the plan, as shares of what finding bounds leaves.
     pub(super) fn lines(&self, model: &Regression) -> Vec<Planned> {
         let mut lines = Vec::new();
         for (what, kind, share) in self.response_shares(model) {

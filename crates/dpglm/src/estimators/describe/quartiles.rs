@@ -6,7 +6,9 @@
 //! 1. Each quartile is a private quantile ([`crate::mechanisms::quantile`]) among the rows of its group whose cell is not missing.
 //! 2. An interval's ends are private quantiles too, of the ranks `q -+ z sqrt(q (1 - q) / n + 2 (s / n)^2)`: sampling, and the noise
 //!    of scale s that the end itself has. So an end needs no guess of the density, and holds for columns with ties and atoms. An
-//!    end whose rank is none is that of the declared range, and is not released.
+//!    end whose rank is none is that of the declared range, and is not released. Their candidates are farther apart, and cells count as
+//!    the next one outward: between two values of a column that takes few, many candidates together would win over the value itself,
+//!    and the interval would end before it.
 //!
 //! # Guarantee
 //! Selections of sensitivity 1, each charged. Whether an end is released depends on public facts and on released counts.
@@ -31,6 +33,8 @@ use crate::mechanisms::Candidates;
 const DENSITY: f64 = 0.3;
 /// Candidates in half an interval. With more of them one between two whole years would win over the years themselves.
 const FINER: f64 = 5.0;
+/// The same for its ends, of numbers that are not whole.
+const FINER_ENDS: f64 = 1.25;
 /// Candidates within a clip, at most.
 const MOST: f64 = 1e6;
 pub(super) const LEVELS: [f64; 3] = [0.25, 0.5, 0.75];
@@ -78,15 +82,22 @@ pub(super) fn release(
             let told = 2.0 * (0.2 / counted + 2.0 * (noise / counted).powi(2)).sqrt() / DENSITY;
             let deviation = means[group].columns[column].deviation;
             let step = if plan.means.private { told * deviation / FINER } else { 0.0 };
-            let grid = grid(model.scales[block], clip, step)?;
+            let scale = model.scales[block];
+            let places = grid(scale, clip, step).candidates()?;
+            let ends = grid(scale, clip, if scale.whole { step } else { step * FINER / FINER_ENDS });
+            let (below, above) = (ends.mirrored()?, ends.candidates()?);
+            // Cells lie just below the place that they lie on, seen from either side.
+            let mirrored: Vec<f64> = cells.iter().map(|x| -x - 2.0 * lowered).collect();
             let mut of_group = [Quartile { value: low, low, high }; 3];
             for (q, quartile) in LEVELS.into_iter().zip(&mut of_group) {
-                quartile.value = purse.quantile(QUARTILES, cells, grid, q)?.clamp(low, high);
+                quartile.value = purse.quantile(QUARTILES, cells, places, q)?.clamp(low, high);
                 let away = z * (q * (1.0 - q) / counted + 2.0 * (noise / counted).powi(2)).sqrt();
-                for (rank, end) in [(q - away, &mut quartile.low), (q + away, &mut quartile.high)] {
-                    if (0.0..=1.0).contains(&rank) {
-                        *end = purse.quantile(ENDS, cells, grid, rank)?.clamp(low, high);
-                    }
+                if q - away >= 0.0 {
+                    let end = -purse.quantile(ENDS, &mirrored, below, 1.0 - (q - away))?;
+                    quartile.low = end.clamp(low, high);
+                }
+                if q + away <= 1.0 {
+                    quartile.high = purse.quantile(ENDS, cells, above, q + away)?.clamp(low, high);
                 }
             }
             all[group][block] = Some(of_group);
@@ -96,7 +107,7 @@ pub(super) fn release(
 }
 
 /// Round steps in the user's unit over a clip: the largest of 1, 2, 5, 10, ... that is no more than this.
-fn grid(scale: Scale, clip: Clip, step: f64) -> Result<Candidates> {
+fn grid(scale: Scale, clip: Clip, step: f64) -> Grid {
     let user = |x: f64| scale.center + scale.unit * x;
     let (low, high) = (user(clip.low), user(clip.high));
     let most = (scale.unit * step).clamp((high - low) / MOST, (high - low) / 20.0).max(1e-300);
@@ -106,5 +117,23 @@ fn grid(scale: Scale, clip: Clip, step: f64) -> Result<Candidates> {
     let first = (low / step).floor();
     let count = ((high / step).ceil() - first).max(1.0);
     let stored = |x: f64| (x - scale.center) / scale.unit;
-    Candidates::even(stored(first * step), stored((first + count) * step), count as u64 + 1)
+    Grid { low: stored(first * step), high: stored((first + count) * step), count: count as u64 + 1 }
+}
+
+/// Even places.
+struct Grid {
+    low: f64,
+    high: f64,
+    count: u64,
+}
+
+impl Grid {
+    fn candidates(&self) -> Result<Candidates> {
+        Candidates::even(self.low, self.high, self.count)
+    }
+
+    /// The same with all signs turned.
+    fn mirrored(&self) -> Result<Candidates> {
+        Candidates::even(-self.high, -self.low, self.count)
+    }
 }
