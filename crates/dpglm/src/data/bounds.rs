@@ -41,7 +41,7 @@ impl Bounds {
             );
         }
         if lower > upper {
-            return refuse("the lower one first", "the bounds are reversed; write [lower, upper]");
+            return refuse("in ascending order", "the bounds are reversed; write [lower, upper]");
         }
         if lower.abs().max(upper.abs()) > LARGEST {
             return refuse(
