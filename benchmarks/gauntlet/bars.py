@@ -1,6 +1,7 @@
 """What is asked of dpglm. Bars are data; each check gives its words, the value found, and whether it passes."""
 
 import numpy as np
+from scipy.stats import binom
 
 EPSILONS = ("0.1", "0.5", "1.0", "4.0")
 MAIN = EPSILONS[1:]
@@ -28,6 +29,7 @@ MEDIAN_SHARE = {"0.5": 0.07, "1.0": 0.03, "4.0": 0.015}
 WORST_SHARE = 1.02  # at the smallest epsilon: never worse than the constant
 PRICE_OF_INTERVALS, SMALLEST_PRICED = 1.5, 0.005  # a loss below the second counts as it
 COVERAGE, MEAN_COVERAGE, DIFFICULT_COVERAGE = (0.92, 0.985), (0.93, 0.97), 0.88
+CHANCE = 0.025  # a cell with few intervals is outside now and then
 HOPELESS, AMPLE, MOST_UNDETERMINED = 5, 25, 0.20  # n mu / D over sqrt(D)
 FLAGGED = 0.95
 LENGTH = dict(logistic=1.6, gaussian=4.0)
@@ -133,7 +135,9 @@ def intervals(cells):
         inside = sum(COVERAGE[0] <= rate <= COVERAGE[1] for rate in pooled.values())
         low, high = sum(rate < COVERAGE[0] for rate in pooled.values()), sum(rate > COVERAGE[1] for rate in pooled.values())
         worst = min(pooled, key=pooled.get)
-        value = f"{inside} of {len(pooled)} ({low} below, {high} above; least {pooled[worst]:.2f}, {worst})"
+        counts = [cell["covered"] for *_, cell in cells if cell["covered"][1]]
+        beyond = sum(binom.cdf(hits, count, COVERAGE[0]) < CHANCE or binom.sf(hits - 1, count, COVERAGE[1]) < CHANCE for hits, count in counts)
+        value = f"{inside} of {len(pooled)} ({low} below, {high} above; by more than chance {beyond}; least {pooled[worst]:.2f}, {worst})"
         found.append(("tasks and epsilons with pooled coverage within {} to {}".format(*COVERAGE), "all", value, inside == len(pooled)))
         for epsilon in sorted({of[3] for *of, _ in cells}, key=float):
             mean = np.mean([_rate(cell["covered"]) for *of, cell in cells if of[3] == epsilon and cell["covered"][1]])
