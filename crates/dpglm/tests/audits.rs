@@ -113,8 +113,10 @@ fn print_row(name: &str, case: &AuditCase, caught: &[String]) {
 }
 
 /// Public types that draw noise or fit, and promise nothing themselves.
-const WITHOUT_PROMISE: [(&str, &str); 2] = [
+const WITHOUT_PROMISE: [(&str, &str); 4] = [
     ("Iht", "iterative hard thresholding without noise"),
+    ("Kind", "a model of columns in their units, `Model<Kind>`: its promise is that of `Regression`"),
+    ("Mean", "means of columns in their units: its promise is that of `Means`"),
     ("Law", "a line through simulated errors, for the planner"),
 ];
 
