@@ -15,11 +15,10 @@
 //!   deviation sigma.
 
 use crate::accounting::gaussian::largest_mu;
-use crate::central::{Glm, Prepared, Privacy, SelectRefine, SparseMean};
+use crate::central::{Glm, Prepared, Privacy, PrivateMean, SelectRefine, SparseMean};
 use crate::data::{Dataset, Design, Shape};
 use crate::error::{Error, Result, require_positive};
 use crate::estimators::dense::{Likelihood, PreparedRegression, Regression};
-use crate::estimators::means::{Block, MeanRows, MeanShape, Means, PreparedMeans};
 use crate::families::Family;
 use crate::noise::RandomSource;
 use crate::privacy::Budget;
@@ -121,9 +120,9 @@ impl Problem {
             Ok(Ready::Sparse(SelectRefine::new(model, s)?.prepare(d, rows, privacy)?))
         };
         let ready = match (self.model, self.sparsity) {
-            (PlannedModel::Mean { range: (low, high) }, None) => {
-                let means = Means::new(vec![Block::Number { low, high }; d])?;
-                Ready::Mean(means.prepare(MeanShape::new(rows), privacy)?)
+            // Columns of one range are those of `mean --feature-bounds`.
+            (PlannedModel::Mean { range }, None) => {
+                Ready::Mean(PrivateMean::new(vec![range; d])?.prepare(rows, privacy)?)
             }
             (PlannedModel::Mean { range }, Some(s)) => {
                 Ready::SparseMean(SparseMean::new(vec![range; d], s)?.prepare(rows, privacy)?)
@@ -273,7 +272,7 @@ pub struct Simulator {
 }
 
 enum Ready {
-    Mean(PreparedMeans),
+    Mean(Prepared<PrivateMean>),
     SparseMean(Prepared<SparseMean>),
     Regression(PreparedRegression),
     Sparse(Prepared<SelectRefine>),
@@ -287,9 +286,7 @@ impl Simulator {
         let (truth, found) = match &self.ready {
             Ready::Mean(prepared) => {
                 let (truth, table) = self.rows_about_means(&mut draw)?;
-                let fit = prepared.fit(&MeanRows::new(&table)?, &mut noise)?;
-                let found = fit.groups.iter().flat_map(|all| all.columns.iter().map(|column| column.mean));
-                (truth, found.collect())
+                (truth, prepared.fit(&table, &mut noise)?.means)
             }
             Ready::SparseMean(prepared) => {
                 let (truth, table) = self.rows_about_means(&mut draw)?;
