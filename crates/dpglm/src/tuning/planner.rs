@@ -131,11 +131,11 @@ impl Problem {
             (PlannedModel::Logistic, Some(s)) => sparse(Family::Logistic, (0.0, 1.0), s)?,
             (PlannedModel::Linear { target: (low, high) }, None) => {
                 let model = Regression::new(Likelihood::Gaussian { low, high })?;
-                Ready::Regression(model.prepare(Shape::new(d, rows), privacy)?)
+                Ready::Regression(Box::new(model.prepare(Shape::new(d, rows), privacy)?))
             }
             (PlannedModel::Logistic, None) => {
                 let model = Regression::new(Likelihood::Logistic)?;
-                Ready::Regression(model.prepare(Shape::new(d, rows), privacy)?)
+                Ready::Regression(Box::new(model.prepare(Shape::new(d, rows), privacy)?))
             }
         };
         Ok(Simulator { problem: *self, rows, ready })
@@ -274,7 +274,7 @@ pub struct Simulator {
 enum Ready {
     Mean(Prepared<PrivateMean>),
     SparseMean(Prepared<SparseMean>),
-    Regression(PreparedRegression),
+    Regression(Box<PreparedRegression>),
     Sparse(Prepared<SelectRefine>),
 }
 
