@@ -47,7 +47,7 @@ fn a_table_is_described_drawn_and_shown() {
     let line = format!(
         "describe people.csv --schema people.toml {BUDGET} --histograms 6 --cross sex,region --correlations"
     );
-    let found = folder.json(&line);
+    let found = folder.seeded(&line);
     assert_eq!((&found["schema"], &found["n"]), (&json!("dpglm.describe/1"), &json!(20_000)));
     let all = &found["groups"][0];
     near(all, &["columns", "age", "mean"], 42.5, 0.5);
@@ -92,7 +92,7 @@ fn a_table_is_described_drawn_and_shown() {
 #[test]
 fn groups_stand_beside_each_other() {
     let folder = people();
-    let found = folder.json(&format!("describe people.csv --schema people.toml {BUDGET} --by sex"));
+    let found = folder.seeded(&format!("describe people.csv --schema people.toml {BUDGET} --by sex"));
     assert_eq!((&found["groups"][0]["group"], &found["groups"][1]["group"]), (&json!("f"), &json!("m")));
     near(&found["groups"][0], &["columns", "age", "mean"], 40.0, 0.6);
     near(&found["groups"][1], &["columns", "age", "mean"], 50.0, 1.0);
@@ -108,10 +108,10 @@ fn groups_stand_beside_each_other() {
 #[test]
 fn bounds_are_found_where_a_magnitude_is_declared() {
     let folder = people();
-    let found = folder.json(&format!("describe people.csv --schema wide.toml {BUDGET} --bounds private"));
+    let found = folder.seeded(&format!("describe people.csv --schema wide.toml {BUDGET} --bounds private"));
     near(&found["groups"][0], &["columns", "pay", "mean"], 17_250.0, 400.0);
     near(&found["groups"][0], &["columns", "pay", "median"], 17_200.0, 300.0);
-    let ages = folder.json(&format!(
+    let ages = folder.seeded(&format!(
         "describe people.csv --schema people.toml {BUDGET} --bounds private --magnitudes age=1e9:0.001"
     ));
     near(&ages["groups"][0], &["columns", "age", "median"], 42.0, 1.0);
@@ -120,7 +120,7 @@ fn bounds_are_found_where_a_magnitude_is_declared() {
     assert!(releases.contains("medians for bounds"), "{releases}");
     let bounds = &found["groups"][0]["columns"]["pay"]["bounds"];
     assert!(bounds[1].as_f64().unwrap() < 1e7, "{bounds}");
-    let means = folder.json(&format!(
+    let means = folder.seeded(&format!(
         "mean people.csv --schema people.toml {BUDGET} --bounds private --magnitudes pay=1e9:1,age=1e6:0.1 --intervals 0.95"
     ));
     assert!((number(&means, &["means", "pay"]) - 17_250.0).abs() < 400.0, "{means}");
@@ -181,7 +181,7 @@ fn a_fit_finds_its_bounds() {
     let slope = number(&fit, &["coefficients", "age"]);
     assert!((rows[0] - rows[2] - slope * (end - 30.0)).abs() < 1e-6 * rows[0].abs(), "{rows:?}");
 
-    let ages = folder.json(&format!(
+    let ages = folder.seeded(&format!(
         "fit people.csv --schema people.toml --target pay {BUDGET} --bounds private --magnitudes age=1e6:0.1 --bounds-share 0.2"
     ));
     assert!((number(&ages, &["coefficients", "age"]) - 300.0).abs() < 30.0, "{ages}");

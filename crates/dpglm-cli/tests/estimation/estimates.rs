@@ -46,7 +46,7 @@ fn without_noise_the_estimate_is_close_to_the_exact_optimum() {
 #[test]
 fn a_linear_fit_gives_intervals_around_the_truth() {
     let folder = arrays(20_000);
-    let fit = folder.json(
+    let fit = folder.seeded(
         "fit --design X.npy --response z.npy --family gaussian --target-bounds=-5,5 --feature-bounds=-1,1 \
          --epsilon 1 --delta 1e-6 --intervals 0.999999",
     );
@@ -82,7 +82,7 @@ fn means_in_the_users_units_from_every_numeric_format() {
 #[test]
 fn a_table_under_a_schema_has_coefficients_in_its_own_units() {
     let folder = people(8_000);
-    let fit = folder.json(
+    let fit = folder.seeded(
         "fit people.csv --schema schema.toml --epsilon 4 --delta 1e-6 --intervals 0.999999 --output fit.json",
     );
     assert_eq!(fit["family"], "gaussian");
@@ -115,8 +115,9 @@ fn years_are_fitted_in_years_also_where_most_rows_are_dropped() {
     for (file, method, slack) in
         [("whole", "gradient", 0.15), ("whole", "statistics", 0.8), ("gaps", "gradient", 0.5)]
     {
-        let fit = folder
-            .json(&format!("fit {file}.csv --schema schema.toml --method {method} --epsilon 1 --delta 1e-6"));
+        let fit = folder.seeded(&format!(
+            "fit {file}.csv --schema schema.toml --method {method} --epsilon 1 --delta 1e-6"
+        ));
         for (name, truth) in [("(Intercept)", 2005.0), ("a", 4.0), ("b", -2.0)] {
             let found = number(&fit, &["coefficients", name]);
             assert!((found - truth).abs() < slack, "{file}, {method}, {name}: {found}");
@@ -133,7 +134,7 @@ fn exposures_and_their_unit_move_between_intercept_and_rows() {
         declared.replace("income = { kind = \"real\", bounds = [0, 100] }", "income = { kind = \"ignore\" }"),
     );
     let exact = folder.json("fit people.csv --schema rates.toml --method reference");
-    let fit = folder.json("fit people.csv --schema rates.toml --epsilon 4 --delta 1e-6");
+    let fit = folder.seeded("fit people.csv --schema rates.toml --epsilon 4 --delta 1e-6");
     assert_eq!(fit["family"], "poisson");
     for (fit, slack) in [(&exact, 0.06), (&fit, 0.3)] {
         // At age 50 and work "private" the rate is e^0.3 a year.
@@ -154,7 +155,7 @@ fn several_classes_get_coefficients_each() {
             "choice = { kind = \"category\", levels = [\"bus\", \"car\", \"walk\"] }",
         ),
     );
-    let fit = folder.json("fit people.csv --schema choice.toml --epsilon 2 --delta 1e-5 --output fit.json");
+    let fit = folder.seeded("fit people.csv --schema choice.toml --epsilon 2 --delta 1e-5 --output fit.json");
     assert_eq!(fit["family"], "multinomial");
     let names: Vec<&String> = fit["coefficients"].as_object().unwrap().keys().collect();
     assert!(
@@ -187,7 +188,7 @@ fn every_method_and_precision_runs() {
     let linear = "fit --design X.npy --response z.npy --target-bounds=-5,5 --feature-bounds=-1,1 --epsilon 4 --delta 1e-5";
     for extra in ["", "--method statistics", "--ridge 0.1", "--radius 2", "--precision f32", "--no-intercept"]
     {
-        let fit = folder.json(&format!("{linear} {extra}"));
+        let fit = folder.seeded(&format!("{linear} {extra}"));
         assert!(
             (number(&fit, &["coefficients", "x0"]) - 0.6).abs() < 0.4,
             "{extra}: {}",

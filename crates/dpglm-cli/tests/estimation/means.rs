@@ -44,7 +44,7 @@ const BUDGET: &str = "--epsilon 1 --delta 1e-6";
 #[test]
 fn a_mixed_table_under_a_schema() {
     let folder = people();
-    let means = folder.json(&format!("mean people.csv --schema people.toml {BUDGET} --intervals 0.95"));
+    let means = folder.seeded(&format!("mean people.csv --schema people.toml {BUDGET} --intervals 0.95"));
     assert_eq!(means["method"], json!("columns"));
     for (name, exact, near) in [
         ("sex=m", 0.25, 0.01),
@@ -67,7 +67,7 @@ fn a_mixed_table_under_a_schema() {
 fn groups_weights_and_missing_cells() {
     let folder = people();
     let asked = format!("mean people.csv --schema drop.toml {BUDGET} --by sex --sample-weight weight");
-    let means = folder.json(&asked);
+    let means = folder.seeded(&asked);
     assert_eq!((&means["by"], &means["sample_weight"]), (&json!("sex"), &json!("weight")));
     let columns: Vec<&str> =
         means["columns"].as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
@@ -85,8 +85,8 @@ fn groups_weights_and_missing_cells() {
     let told = folder.run(&asked).stdout;
     assert!(told.contains("share of rows") && told.contains("share observed"), "{told}");
     let finer = folder
-        .json(&format!("mean people.csv --schema people.toml {BUDGET} --weights age=8 --intervals 0.95"));
-    let plain = folder.json(&format!("mean people.csv --schema people.toml {BUDGET} --intervals 0.95"));
+        .seeded(&format!("mean people.csv --schema people.toml {BUDGET} --weights age=8 --intervals 0.95"));
+    let plain = folder.seeded(&format!("mean people.csv --schema people.toml {BUDGET} --intervals 0.95"));
     let error = |means, name| number(means, &["standard_errors", name]);
     // Most of the error is sampling, which weights do not change.
     assert!(error(&finer, "sex=m") > 1.05 * error(&plain, "sex=m"));

@@ -116,7 +116,7 @@ fn every_sparse_method_fits_and_says_what_it_promises() {
     assert!(dense["support"].is_null() && dense["coefficients"].as_object().unwrap().len() == COLUMNS);
     let signs = "fit signs.csv --header --feature-bounds=-1,1 --binary --epsilon 4 --delta 1e-6 --sparsity 2";
     for flags in ["", "--method two-stage --no-intercept", "--method transfer --no-intercept"] {
-        assert!(strings(&folder.json(&format!("{signs} {flags}"))["support"]).contains(&"g3"), "{flags}");
+        assert!(strings(&folder.seeded(&format!("{signs} {flags}"))["support"]).contains(&"g3"), "{flags}");
     }
 }
 
@@ -140,7 +140,7 @@ fn a_schema_with_units() {
     let folder = people(4_000);
     folder.write("schema.toml", PEOPLE.replace("id     = { kind = \"ignore\" }\n", ""));
     let fit =
-        folder.json("fit people.csv --schema schema.toml --unit id --sparsity 2 --epsilon 4 --delta 1e-6");
+        folder.seeded("fit people.csv --schema schema.toml --unit id --sparsity 2 --epsilon 4 --delta 1e-6");
     assert_eq!((fit["n"].as_u64(), fit["unit"].as_str()), (Some(2_000), Some("id")));
     assert!(strings(&fit["support"]).contains(&"age"), "{}", fit["support"]);
     folder.refuses(
@@ -182,7 +182,7 @@ fn public_features_must_be_those_of_the_private_table() {
         .collect();
     folder.write("public.csv", format!("{}\n{rows}", names.join(",")));
     let transfer = format!("{FIT} --sparsity 2 --method transfer --no-intercept --public-features");
-    assert_eq!(strings(&folder.json(&format!("{transfer} public.csv"))["support"]).len(), 2);
+    assert_eq!(strings(&folder.seeded(&format!("{transfer} public.csv"))["support"]).len(), 2);
     folder.write("other.csv", format!("{}\n{rows}", names.join(",").replace("g5,", "h5,")));
     folder.refuses(&format!("{transfer} other.csv"), 1, &["--public-features", "column 6", "same columns"]);
     folder.write("fewer.csv", "g0,g1\n0,1\n1,0\n0,0.5\n");
@@ -306,7 +306,7 @@ fn sparse_means_and_karwa_vadhan() {
     folder.write("t.csv", format!("{}\n{rows}", names.join(",")));
     // The bounds' middle is not zero: means that are not chosen are zero in the user's own units.
     let mean = "mean t.csv --header --feature-bounds=-5,9 --epsilon 2 --delta 1e-6";
-    let sparse = folder.json(&format!("{mean} --sparsity 1 --intervals 0.95"));
+    let sparse = folder.seeded(&format!("{mean} --sparsity 1 --intervals 0.95"));
     assert_eq!(strings(&sparse["support"]), ["m4"]);
     assert_eq!(sparse["means"].as_object().unwrap().len(), 1);
     assert!((number(&sparse, &["means", "m4"]) - 2.0).abs() < 0.2);
@@ -315,7 +315,7 @@ fn sparse_means_and_karwa_vadhan() {
     assert!(ran.stdout.contains("given the chosen columns"));
     assert!(folder.run("show m.json").stdout.starts_with(before_conditions(&ran.stdout)));
     for flags in ["", "--deviations=0.1,10"] {
-        let all = folder.json(&format!("{mean} --method karwa-vadhan {flags}"));
+        let all = folder.seeded(&format!("{mean} --method karwa-vadhan {flags}"));
         assert_eq!((all["method"].as_str(), all["support"].is_null()), (Some("karwa_vadhan"), true));
         assert!((number(&all, &["means", "m4"]) - 2.0).abs() < 0.5, "{}", all["means"]);
     }

@@ -51,6 +51,11 @@ impl Folder {
         serde_json::from_str(&ran.stdout).unwrap()
     }
 
+    /// The same with a seed, for what is judged by its numbers: otherwise the test would fail now and then.
+    pub fn seeded(&self, arguments: &str) -> Value {
+        self.json(&format!("{arguments} --insecure-seed 1"))
+    }
+
     /// Runs a command that must fail with this exit code and say all of these words; nothing may be released.
     pub fn refuses(&self, arguments: &str, code: i32, words: &[&str]) {
         let ran = self.run(arguments);

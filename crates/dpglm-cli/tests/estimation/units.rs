@@ -70,7 +70,7 @@ fn a_unit_is_protected_with_bounds_as_with_a_schema() {
 fn means_of_people() {
     let folder = visits();
     for table in ["visits.csv --header --unit who --feature-bounds=0,10", "visits.csv --schema visits.toml"] {
-        let means = folder.json(&format!("mean {table} --epsilon 4 --delta 1e-6 --intervals 0.999999"));
+        let means = folder.seeded(&format!("mean {table} --epsilon 4 --delta 1e-6 --intervals 0.999999"));
         assert_eq!((&means["n"], &means["unit"]), (&json!(400), &json!("who")));
         assert_eq!(means["columns"], json!(["a", "y"]));
         let a = number(&means, &["means", "a"]);
@@ -87,10 +87,10 @@ fn means_of_people() {
         assert!(ran.stdout.starts_with("Means of 400 units"), "{}", ran.stdout);
         assert!(folder.run("show m.json").stdout.starts_with(before_conditions(&ran.stdout)));
     }
-    let rows = folder.json(&format!("mean visits.csv --header {BOUNDS}"));
+    let rows = folder.seeded(&format!("mean visits.csv --header {BOUNDS}"));
     assert!((number(&rows, &["means", "a"]) - 3.0).abs() < 0.6 && rows["unit"].is_null(), "{rows}");
     for flags in ["--sparsity 1", "--tune sparsity=auto:2"] {
-        let means = folder.json(&format!("mean visits.csv --header --unit who {BOUNDS} {flags}"));
+        let means = folder.seeded(&format!("mean visits.csv --header --unit who {BOUNDS} {flags}"));
         assert_eq!(means["certificate"]["adjacency"], json!({ "replace_unit": "who" }), "{flags}");
     }
     folder.refuses(
@@ -132,7 +132,7 @@ fn a_private_first_row_is_never_a_header() {
         folder.refuses(&format!("mean t.csv {BOUNDS}"), 2, &["must be declared", "--header or --no-header"]);
         let said = folder.run(&format!("mean t.csv {BOUNDS}")).stderr;
         assert!(["refused", "unknown", "dead", "NA"].iter().all(|cell| !said.contains(cell)), "{said}");
-        let means = folder.json(&format!("mean t.csv --no-header {BOUNDS}"));
+        let means = folder.seeded(&format!("mean t.csv --no-header {BOUNDS}"));
         assert_eq!((&means["n"], &means["columns"]), (&json!(51), &json!(["x0", "x1", "x2"])), "{first}");
     }
     // The declaration goes into the artefact: a table to predict for is read the same way.
@@ -146,6 +146,6 @@ fn a_private_first_row_is_never_a_header() {
     // Labels in a file of their own, the first of them missing.
     folder.write("X.npy", npy(2, &[0.5; 8])).write("y.csv", "NA\n1\n0\n1\n");
     let fit = "fit --design X.npy --response y.csv --no-header --binary --feature-bounds=0,1 --epsilon 4 --delta 1e-6";
-    let fit = folder.json(fit);
+    let fit = folder.seeded(fit);
     assert_eq!((&fit["n"], &fit["target"]["name"]), (&json!(4), &json!("y")));
 }
