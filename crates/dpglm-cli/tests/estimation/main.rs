@@ -5,6 +5,7 @@
 mod audit;
 mod descriptions;
 mod estimates;
+mod golden;
 mod interrupted;
 mod means;
 mod outputs;

@@ -11,7 +11,7 @@ const BUDGET: &str = "--epsilon 4 --delta 1e-6";
 const SAME_SUPPORT: &str = "one record does not change the support";
 
 /// `wide.csv` with thirty columns, of which `g3` and `g17` matter; `b` is the sign of the response.
-fn wide(rows: usize) -> Folder {
+pub fn wide(rows: usize) -> Folder {
     let mut draws = Draws::new(11);
     let names: Vec<String> = (0..COLUMNS).map(|j| format!("g{j}")).collect();
     let (mut text, mut signs) = (format!("{},y\n", names.join(",")), format!("{},b\n", names.join(",")));

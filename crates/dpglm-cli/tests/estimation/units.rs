@@ -6,7 +6,7 @@ use serde_json::json;
 const BOUNDS: &str = "--feature-bounds=0,10 --epsilon 4 --delta 1e-6";
 
 /// `visits.csv`: 400 people with one to five rows each, whose own level is 2 or 8; people of many rows have the low one.
-fn visits() -> Folder {
+pub fn visits() -> Folder {
     let mut draws = Draws::new(21);
     let mut text = String::from("a,who,y\n");
     for person in 0..400 {
