@@ -86,7 +86,7 @@ fn calls() -> Vec<(&'static str, String)> {
 
 /// The numbers of an artefact that data decide.
 fn numbers(artefact: &Value) -> Value {
-    let kept = ["coefficients", "standard_errors", "means", "support", "variables"];
+    let kept = ["coefficients", "standard_errors", "means", "support", "groups"];
     let kept = kept.iter().filter(|key| !artefact[**key].is_null());
     Value::Object(kept.map(|key| ((*key).to_owned(), artefact[*key].clone())).collect())
 }
