@@ -8,56 +8,24 @@
 //! | --- | --- |
 //! | `f64`, `f32` | nothing: an `f32` becomes the same `f64` |
 //! | one byte an entry | whole numbers are summed, and the sum is multiplied by the scale |
-//! | sparse rows | a column's terms are summed one by one, up to 45 of them, before they join its compensated total |
+//! | sparse rows | a coarser grid, because sums are read seldom |
 //!
-//! The result depends on the shape and the data alone. How the rows are cut does not depend on the number of cores,
-//! partial sums are combined in a fixed order, and every instruction set with a fused multiply-add performs the same
-//! operations.
+//! Where a sum is released, its caller gives a public bound on what one row adds, and the sum has no error: each row's part is
+//! rounded to a [`grid`] that the bound decides, and the rest is exact. So the result does not depend on how the rows are cut, on the
+//! order of the parts or on the number of cores, and one row more or less moves it by that row's part, however many rows there
+//! are. Every instruction set performs the same operations.
 //!
-//! # Rounding
-//! With `u = 2^-53` and `gamma_k = k u / (1 - k u)` (Higham, *Accuracy and Stability of Numerical Algorithms*, §3.1):
-//! a term that meets at most `k` roundings is off by at most `gamma_k` times its size. One coordinate of the gradient:
-//!
-//! 1. Eight rows are summed first, each product fused with its addition or rounded before it: a term meets 8 roundings.
-//!    Such sums, and the up to 7 rows that fill no group of eight, are added up over a *block* of at most 256 rows, the
-//!    first addition being to zero: at most `31 + 7 - 1` more. A block's sum therefore meets `D = min(rows, 45)`
-//!    roundings and is off by at most `gamma_D` times the sum of the absolute values of its terms.
-//! 2. Block sums join a compensated total `(high, low)`: TwoSum adds to `high` and gives exactly what that rounding
-//!    lost, which goes to `low`. The at most 64 pieces of the rows join each other in the same way. There are fewer
-//!    than `M = rows / 256 + 200` additions to `low`. Each loses at most `u` times the running sum, so the lost parts add up to at most
-//!    `gamma_M` times the sum of absolute values, and adding *them* errs by at most `gamma_M^2` times it (Ogita, Rump
-//!    and Oishi, *Accurate sum and dot product*, 2005, Proposition 4.5).
-//! 3. The final `high + low` rounds once: `u`.
-//!
-//! Together `gamma_D + (1 + gamma_D)(u + gamma_M^2) < (D + 2) u + 2 (M u)^2`, which `summation_error` returns. It is at
-//! most 47 `u`, about `5.3e-15`, up to a hundred billion rows.
-//!
-//! *The ends of the range.* A product below the normal range rounds by up to `2^-1075` whatever its size, so a coordinate errs by
-//! at most `2^-1074` a row more, and so does a residual that its caller computed as a product. As long as the sum of the absolute
-//! values of the terms is below `1e300` (`1e280` for entries of one byte, whose scale comes last), no sum, and no difference that
-//! TwoSum takes, overflows. One that does leaves an infinity or no number, which one row decides: whoever claims a
-//! sensitivity keeps the terms in range ([`crate::data`], `range`). An inner product may overflow: the residual receives what comes
-//! of it.
-//!
-//! *Entries of one byte.* The sum of `r_i` times whole numbers is multiplied by the scale, which rounds once more, and
-//! is compared with the sum of `r_i` times the real numbers that the entries stand for. `gamma_D + (1 + gamma_D)(u +
-//! gamma_M^2)`, times `1 + u`, plus `u`, is still below the same bound: `D + 2` roundings exceed `(D + 2) u` by less
-//! than `(D + 3)^2 u^2 < (M u)^2`, because `M >= 200`.
-//!
-//! *Sparse rows.* A column's products are added to a plain sum, the first to zero, of at most 45 terms, each fused with
-//! its addition or rounded before it: at most `D` roundings. The sum joins `(high, low)` by TwoSum, and a second TwoSum makes `high` the double nearest to the
-//! total, so that `low`, and what the first TwoSum lost, are at most about `u` times the sum of absolute values. Adding
-//! those rounds twice, by at most `4 u^2` times it; at most `rows` sums and 16 pieces join. `4 (rows + 16) u^2` is below the
-//! `(M u)^2` to spare above for every number of rows, because `(R / 256 + 200)^2 > 4 (R + 16)` has no real zero.
-//!
-//! What is bounded is the *sum*. The linear predictor carries an error of its own, but it only moves the residual, and
-//! whoever supplies the residual clips it afterwards.
+//! The linear predictor carries an error of its own, but it only moves the residual, and whoever supplies the residual clips it
+//! afterwards. It may overflow: the residual receives what comes of it. In which order its terms are added depends on the number of
+//! columns alone.
 
 mod columns;
 mod fused;
 mod gram;
+mod grid;
 mod lanes;
 mod mapped;
+mod partial;
 mod reach;
 mod rows;
 mod scores;
@@ -68,17 +36,15 @@ use crate::data::design::{Design, Storage};
 use lanes::Level;
 
 pub(crate) use columns::{ColumnSums, column_sums};
+pub(crate) use grid::{Grid, plain_error, power_above};
 pub(crate) use mapped::mapped_squares;
-
-/// Half the distance from 1 to the next double.
-const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
-/// The most roundings a term meets inside a block of rows (step 1 of the module's argument).
-const BLOCK_ROUNDINGS: usize = rows::STRIP + (fused::BLOCK / rows::STRIP - 1) + (rows::STRIP - 1) - 1;
+pub(crate) use partial::Partial;
 
 /// The gradient `gradient[j] = sum_i residual(i, x_i . coefficients) x_ij`, in one read of the design.
 ///
 /// `residual` is called once for every row, on any thread. It receives an infinite or undefined predictor where the
-/// inner product overflows; if it returns one, so does the gradient.
+/// inner product overflows; if it returns one, so does the gradient. The sums are plain ones: what is to be released is
+/// added up by `exact_pass`.
 ///
 /// # Panics
 /// If `coefficients` or `gradient` do not have one entry a column.
@@ -105,53 +71,87 @@ pub fn fused_pass_multi(
     residual: impl Fn(usize, &[f64], &mut [f64]) + Sync,
     gradient: &mut [f64],
 ) {
-    fused_pass_at(Level::best(), design, outputs, coefficients, &residual, gradient);
+    assert_eq!(gradient.len(), outputs * design.columns(), "gradient: one entry for each output and column");
+    let sums = exact_pass(design, outputs, coefficients, &Grid::none(design.columns()), residual);
+    gradient.copy_from_slice(&sums.values());
 }
 
-fn fused_pass_at(
+/// The same sums on a grid: `|r x_j|` is at most the grid's bound of column j for every row and output, and the result is
+/// the exact sum of the rows' rounded parts.
+///
+/// # Panics
+/// If `coefficients` do not have `outputs` entries a column.
+pub(crate) fn exact_pass(
+    design: &Design,
+    outputs: usize,
+    coefficients: &[f64],
+    grid: &Grid,
+    residual: impl Fn(usize, &[f64], &mut [f64]) + Sync,
+) -> Partial {
+    exact_pass_at(Level::best(), design, outputs, coefficients, grid, &residual)
+}
+
+fn exact_pass_at(
     level: Level,
     design: &Design,
     outputs: usize,
     coefficients: &[f64],
+    grid: &Grid,
     residual: &(impl Fn(usize, &[f64], &mut [f64]) + Sync),
-    gradient: &mut [f64],
-) {
+) -> Partial {
     // Whole batches of rows go through one pointer, so that the passes are compiled once, not for every residual.
-    fused_batches(level, design, outputs, coefficients, gradient, &|first, predictors, residuals| {
+    exact_batches(level, design, outputs, coefficients, grid, &|first, predictors, residuals| {
         let rows = predictors.chunks_exact(outputs).zip(residuals.chunks_exact_mut(outputs));
         for (k, (predictors, residuals)) in rows.enumerate() {
             residual(first + k, predictors, residuals);
         }
-    });
+    })
 }
 
 /// Sets the residuals of a batch of rows: the number of the first, their predictors, their residuals.
 type Residuals<'a> = &'a (dyn Fn(usize, &[f64], &mut [f64]) + Sync);
 
-fn fused_batches(
+fn exact_batches(
     level: Level,
     design: &Design,
     outputs: usize,
     coefficients: &[f64],
-    gradient: &mut [f64],
+    grid: &Grid,
     residual: Residuals<'_>,
-) {
-    let columns = design.columns();
-    assert_eq!(coefficients.len(), outputs * columns, "coefficients: one for each output and column");
-    assert_eq!(gradient.len(), outputs * columns, "gradient: one entry for each output and column");
+) -> Partial {
+    assert_eq!(
+        coefficients.len(),
+        outputs * design.columns(),
+        "coefficients: one for each output and column"
+    );
     if outputs == 0 {
-        return;
+        return Partial::new([], 1.0);
     }
-    match design.storage() {
-        Storage::F64(x) => fused::fused(level, x, columns, outputs, coefficients, residual, gradient),
-        Storage::F32(x) => fused::fused(level, x, columns, outputs, coefficients, residual, gradient),
+    let (sparse, scale) = kind(design);
+    let starts = grid.starts(sparse, scale);
+    let sums = match design.storage() {
+        Storage::F64(x) => fused::fused(level, x, outputs, coefficients, &starts, residual),
+        Storage::F32(x) => fused::fused(level, x, outputs, coefficients, &starts, residual),
         Storage::I8 { entries, scale } => {
-            let scaled = times(coefficients, *scale);
-            fused::fused(level, entries, columns, outputs, &scaled, residual, gradient);
-            gradient.iter_mut().for_each(|g| *g *= scale);
+            fused::fused(level, entries, outputs, &times(coefficients, *scale), &starts, residual)
         }
-        Storage::Csr(x) => sparse::fused(level, x, outputs, coefficients, residual, gradient),
+        Storage::Csr(x) => sparse::fused(level, x, outputs, coefficients, &starts, residual),
+    };
+    Partial::new(sums, scale)
+}
+
+/// Whether rows are sparse, and what their entries are multiplied by.
+fn kind(design: &Design) -> (bool, f64) {
+    match design.storage() {
+        Storage::F64(_) | Storage::F32(_) => (false, 1.0),
+        Storage::I8 { scale, .. } => (false, *scale),
+        Storage::Csr(_) => (true, 1.0),
     }
+}
+
+/// By how much a row's part of an [`exact_pass`] over this design may differ from what is added, as a share of the bound.
+pub(crate) fn rounding(design: &Design) -> f64 {
+    Grid::rounding(kind(design).0)
 }
 
 fn times(numbers: &[f64], scale: f64) -> Vec<f64> {
@@ -188,11 +188,16 @@ pub enum Map {
     Clamped(u8),
 }
 
-/// For every column `sum_i score(i) map(x_ij)`, in one read of the design, with the error of [`summation_error`].
+/// For every column `sum_i score(i) map(x_ij)`, in one read of the design: the exact sum of the rows' parts, rounded to the grid.
 ///
 /// `score` is called once for every row, on any thread.
-pub(crate) fn column_scores(design: &Design, score: impl Fn(usize) -> f64 + Sync, map: Map) -> Vec<f64> {
-    column_scores_at(Level::best(), design, &(&score as &(dyn Fn(usize) -> f64 + Sync)), map)
+pub(crate) fn column_scores(
+    design: &Design,
+    score: impl Fn(usize) -> f64 + Sync,
+    map: Map,
+    grid: &Grid,
+) -> Partial {
+    column_scores_at(Level::best(), design, &(&score as &(dyn Fn(usize) -> f64 + Sync)), map, grid)
 }
 
 fn column_scores_at(
@@ -200,23 +205,26 @@ fn column_scores_at(
     design: &Design,
     score: &(impl Fn(usize) -> f64 + Sync),
     map: Map,
-) -> Vec<f64> {
-    let mut out = vec![0.0; design.columns()];
-    match (design.storage(), map) {
-        (Storage::F64(x), Map::Identity) => scores::scores(level, rows::Whole, x, score, &mut out),
-        (Storage::F64(x), Map::Sign) => scores::scores(level, rows::Sign, x, score, &mut out),
-        (Storage::F64(x), Map::Clamped(k)) => scores::scores(level, clamped(k), x, score, &mut out),
-        (Storage::F32(x), Map::Identity) => scores::scores(level, rows::Whole, x, score, &mut out),
-        (Storage::F32(x), Map::Sign) => scores::scores(level, rows::Sign, x, score, &mut out),
-        (Storage::F32(x), Map::Clamped(k)) => scores::scores(level, clamped(k), x, score, &mut out),
-        (Storage::I8 { entries, scale }, Map::Identity) => {
-            scores::scores(level, rows::Whole, entries, score, &mut out);
-            out.iter_mut().for_each(|sum| *sum *= scale);
+    grid: &Grid,
+) -> Partial {
+    let (sparse, scale) = kind(design);
+    // Signs of scaled entries are those of the entries.
+    let scale = if map == Map::Identity { scale } else { 1.0 };
+    let starts = &grid.starts(sparse, scale);
+    let sums = match (design.storage(), map) {
+        (Storage::F64(x), Map::Identity) => scores::scores(level, rows::Whole, x, starts, score),
+        (Storage::F64(x), Map::Sign) => scores::scores(level, rows::Sign, x, starts, score),
+        (Storage::F64(x), Map::Clamped(k)) => scores::scores(level, clamped(k), x, starts, score),
+        (Storage::F32(x), Map::Identity) => scores::scores(level, rows::Whole, x, starts, score),
+        (Storage::F32(x), Map::Sign) => scores::scores(level, rows::Sign, x, starts, score),
+        (Storage::F32(x), Map::Clamped(k)) => scores::scores(level, clamped(k), x, starts, score),
+        (Storage::I8 { entries, .. }, Map::Identity) => {
+            scores::scores(level, rows::Whole, entries, starts, score)
         }
-        (Storage::I8 { entries, .. }, _) => scores::scores(level, rows::Sign, entries, score, &mut out),
-        (Storage::Csr(x), map) => sparse::scores(level, x, score, map != Map::Identity, &mut out),
-    }
-    out
+        (Storage::I8 { entries, .. }, _) => scores::scores(level, rows::Sign, entries, starts, score),
+        (Storage::Csr(x), map) => sparse::scores(level, x, starts, score, map != Map::Identity),
+    };
+    Partial::new(sums, scale)
 }
 
 /// For every column of a dense floating-point design, how many of these rows have an entry of at least `2^-k` in absolute value,
@@ -298,64 +306,50 @@ pub(crate) fn weighted_row_norms(data: &Dataset, centre: &[f64], scale: &[f64]) 
     norms
 }
 
-/// The symmetric matrix `sum_i weight(i) x_i x_i^T`, columns x columns, row-major.
+/// The symmetric matrix `sum_i weight(i) x_i x_i^T`, columns x columns, row-major, in plain sums.
 ///
 /// `weight` may be called several times for a row, on any thread, and must always give the same answer.
 pub fn weighted_gram(design: &Design, weight: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
-    weighted_grams(design, 1, |row, out| out[0] = weight(row))
+    let grid = Grid::none(design.columns());
+    weighted_grams(design, 1, &grid, |row, out| out[0] = weight(row)).values()
 }
 
-/// [`weighted_gram`] for several weights per row, in one read: `weights` sets the `weightings` of a row, and the matrices follow
-/// one another.
+/// The same for several weights per row, in one read, on a grid: `weights` sets the `weightings` of a row, and the matrices follow
+/// one another. `|w x_j x_k|` is at most the product of the bounds of the columns j and k, and the result is the exact sum of the
+/// rows' rounded parts.
 pub(crate) fn weighted_grams(
     design: &Design,
     weightings: usize,
+    grid: &Grid,
     weights: impl Fn(usize, &mut [f64]) + Sync,
-) -> Vec<f64> {
+) -> Partial {
     // Through one pointer, so that the kernel is compiled once.
-    weighted_grams_at(Level::best(), design, weightings, &(&weights as &(dyn Fn(usize, &mut [f64]) + Sync)))
+    let weights = &weights as &(dyn Fn(usize, &mut [f64]) + Sync);
+    weighted_grams_at(Level::best(), design, weightings, grid, &weights)
 }
 
 fn weighted_grams_at(
     level: Level,
     design: &Design,
     weightings: usize,
+    grid: &Grid,
     weights: &(impl Fn(usize, &mut [f64]) + Sync),
-) -> Vec<f64> {
-    let shape = [design.rows(), design.columns()];
-    match design.storage() {
-        Storage::F64(x) => gram::grams(level, &x[..], shape, weightings, weights),
-        Storage::F32(x) => gram::grams(level, &x[..], shape, weightings, weights),
-        Storage::I8 { entries, scale } => {
-            let mut gram = gram::grams(level, &entries[..], shape, weightings, weights);
-            gram.iter_mut().for_each(|g| *g = *g * scale * scale);
-            gram
-        }
-        Storage::Csr(x) => gram::grams(level, x, shape, weightings, weights),
-    }
+) -> Partial {
+    let (shape, scale) = ([design.rows(), design.columns()], kind(design).1);
+    let bounds = &grid.scaled(scale);
+    let sums = match design.storage() {
+        Storage::F64(x) => gram::grams(level, &x[..], shape, weightings, bounds, weights),
+        Storage::F32(x) => gram::grams(level, &x[..], shape, weightings, bounds, weights),
+        Storage::I8 { entries, .. } => gram::grams(level, &entries[..], shape, weightings, bounds, weights),
+        Storage::Csr(x) => gram::grams(level, x, shape, weightings, bounds, weights),
+    };
+    Partial::new(sums, scale * scale)
 }
 
-/// A bound on the rounding error of a gradient over `rows` rows.
-///
-/// Every coordinate of a [`fused_pass`] is within `summation_error(rows) * sum_i |r_i x_ij|` of the exact sum of the
-/// products of the residuals returned and the entries stored. So in l2 norm it is within
-/// `summation_error(rows) * rows * C` if `|r_i| norm(x_i) <= C` for every row. The module's docs have the argument.
-pub(crate) fn summation_error(rows: usize) -> f64 {
-    rounding_bound(rows, BLOCK_ROUNDINGS)
-}
-
-/// The same for [`weighted_gram`]: every entry is within `gram_error(rows) * sum_i |w_i x_ij x_ik|` of the exact sum.
-///
-/// A block has 256 rows there, summed one by one, and the weight is multiplied in first. The scale of entries of one
-/// byte is multiplied in twice at the end.
+/// By how much [`weighted_gram`] over so many rows may differ from the exact sum, as a share of the sum of absolute values: the weight
+/// is multiplied in first, and the scale of entries of one byte twice at the end.
 pub fn gram_error(rows: usize) -> f64 {
-    rounding_bound(rows, gram::BLOCK) + 3.0 * UNIT_ROUNDOFF
-}
-
-fn rounding_bound(rows: usize, most_in_block: usize) -> f64 {
-    let steps = rows as f64 / fused::BLOCK as f64 + 200.0;
-    let second_order = steps * UNIT_ROUNDOFF;
-    (rows.min(most_in_block) + 2) as f64 * UNIT_ROUNDOFF + 2.0 * second_order * second_order
+    plain_error(rows, false) + 1.5 * f64::EPSILON
 }
 
 #[cfg(test)]

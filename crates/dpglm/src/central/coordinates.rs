@@ -26,10 +26,11 @@
 //! towards zero, and added exactly.
 //!
 //! # Rounding
-//! Gradients and moment matrices are summed in stored units and mapped by T. A sum of `w |score| |x_j|` that errs by a
-//! share e of itself errs, in these coordinates, by at most `e` times the sum of `w |score| scale_j (|x_j| + |centre_j|)`,
-//! which is at most `w |score| (|z_j| + 2 scale_j |centre_j|)`. As `norm(z) >= z_0 = 1`, all of that is at most
-//! `1 + 2 norm(scale * centre)` times what it would be in stored units: `Coordinates::amplification`.
+//! Gradients and moment matrices are summed in stored units and mapped by T. A stored entry is `x_j = z_j / scale_j + centre_j z_0`,
+//! so it is at most `1 / scale_j + |centre_j|` times `norm(z)`: `Coordinates::stored_bounds`. Terms that err by a share e of these bounds
+//! err, after T, by at most `e norm(z) (1 + 2 scale_j |centre_j|)` in coordinate j: in norm `sqrt(d)` times
+//! `Coordinates::amplification`, `1 + 2 norm(scale * centre)`. A sum that is rounded relative to the sum of absolute values errs by no
+//! more than that, without the root.
 
 use super::purse::{Planned, Privacy, Purse};
 use crate::data::Dataset;
@@ -93,6 +94,11 @@ impl Coordinates {
     pub(super) fn amplification(&self) -> f64 {
         let squares = self.centre.iter().zip(&self.scale).map(|(c, s)| (c * s).powi(2));
         1.0 + 2.001 * squares.sum::<f64>().sqrt()
+    }
+
+    /// What bounds each stored entry of a row of length one in these coordinates.
+    pub(super) fn stored_bounds(&self) -> impl Iterator<Item = f64> {
+        self.centre.iter().zip(&self.scale).map(|(c, s)| (1.0 / s + c.abs()) * (1.0 + 1e-9))
     }
 
     /// `T x`, for a gradient of several outputs too.

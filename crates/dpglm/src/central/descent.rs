@@ -7,15 +7,14 @@
 //! # Guarantee
 //! Per unit, the gradient in those coordinates is a sum of `weight * score * row` with `sum of weight * norm(row) <= R` and a score of l2 norm
 //! at most `cap`, both enforced on the computed numbers. Replacing one unit moves the mean gradient by at most
-//! `2 cap R / n`, plus the bounded error of summation on both sides.
+//! `2 cap R / n`, plus the rounding of its rows to the grid of the sum, and of the sum itself, on both sides.
 
 use super::moments::Conditioner;
 use super::purse::Purse;
 use super::weighting::Weighting;
 use crate::data::Dataset;
-use crate::data::dataset::MOST_ROWS;
 use crate::error::Result;
-use crate::kernels::{fused_pass, fused_pass_multi, summation_error};
+use crate::kernels::{Grid, exact_pass};
 
 /// What stays the same from step to step.
 pub(super) struct Descent<'a> {
@@ -90,13 +89,13 @@ impl Descent<'_> {
         let phase = drive.phase;
         let (d, n) = (self.data.design().columns(), self.data.units() as f64);
         let Weighting { coordinates, size, .. } = self.weighting;
-        let rounding = 2.0 * (summation_error(MOST_ROWS) + 4.0 * f64::EPSILON) * coordinates.amplification();
-        let error = rounding * cap * size;
-        let sensitivity = 2.0 * cap * size / n + error;
+        let sensitivity = self.weighting.sensitivity(self.data, cap, self.outputs);
+        let bound = cap * size;
+        let grid = Grid::of_columns(coordinates.stored_bounds().map(|stored| stored * bound));
         let mut average = vec![0.0; iterate.len()];
         let mut velocity = vec![0.0; iterate.len()];
         for _ in 0..phase.steps {
-            let mut gradient = self.gradient(&coordinates.stored(iterate), &score);
+            let mut gradient = self.gradient(&coordinates.stored(iterate), &grid, &score);
             coordinates.map(&mut gradient);
             gradient.iter_mut().for_each(|g| *g /= n);
             purse.vector(phase.what, &mut gradient, sensitivity)?;
@@ -116,23 +115,17 @@ impl Descent<'_> {
         Ok(average)
     }
 
-    fn gradient(&self, iterate: &[f64], score: &(impl Fn(usize, &[f64], &mut [f64]) + Sync)) -> Vec<f64> {
-        let mut gradient = vec![0.0; iterate.len()];
-        if self.outputs == 1 {
-            let residual = |row: usize, predictor: f64| {
-                let mut out = [0.0];
-                score(row, &[predictor], &mut out);
-                self.weighting.weights[row] * out[0]
-            };
-            fused_pass(self.data.design(), iterate, residual, &mut gradient);
-        } else {
-            let residual = |row: usize, predictors: &[f64], out: &mut [f64]| {
-                score(row, predictors, out);
-                out.iter_mut().for_each(|s| *s *= self.weighting.weights[row]);
-            };
-            fused_pass_multi(self.data.design(), self.outputs, iterate, residual, &mut gradient);
-        }
-        gradient
+    fn gradient(
+        &self,
+        iterate: &[f64],
+        grid: &Grid,
+        score: &(impl Fn(usize, &[f64], &mut [f64]) + Sync),
+    ) -> Vec<f64> {
+        let residual = |row: usize, predictors: &[f64], out: &mut [f64]| {
+            score(row, predictors, out);
+            out.iter_mut().for_each(|s| *s *= self.weighting.weights[row]);
+        };
+        exact_pass(self.data.design(), self.outputs, iterate, grid, residual).values()
     }
 
     /// `(A^-1 x P) gradient`. With several outputs, A is the curvature among classes at equal probabilities,

@@ -28,11 +28,10 @@ use super::screening::require_sparsity;
 use super::select_refine::SparseFit;
 use super::start::Start;
 use crate::data::Dataset;
-use crate::data::dataset::MOST_ROWS;
 use crate::data::range::require_magnitude;
 use crate::error::{Result, require_nonzero};
 use crate::families::Family;
-use crate::kernels::{fused_pass, summation_error, weighted_row_norms};
+use crate::kernels::{Grid, exact_pass, rounding, weighted_row_norms};
 use crate::mechanisms::Candidates;
 use crate::noise::RandomSource;
 
@@ -124,8 +123,11 @@ impl Prepared<DpIht> {
             // Less by more than the roundings of sizes, which are within 1e-10, and of quotients.
             .map(|row| data.weight(row) * (size / sizes[data.unit_of(row)]).min(1.0) * (1.0 - 1e-9))
             .collect();
-        let error = 2.0 * (summation_error(MOST_ROWS) + f64::EPSILON) * score.cap() * size;
-        let sensitivity = 2.0 * score.cap() * size / n + error;
+        let bound = score.cap() * size;
+        let (grid, root) = (Grid::uniform(d, bound), (d as f64).sqrt());
+        // The rounding of a unit's rows, and of the sum and its quotient, on both sides of a pair.
+        let error = data.shape().rows_per_unit() * rounding(data.design()) * root / n + 2.0 * f64::EPSILON;
+        let sensitivity = 2.0 * bound * (1.0 / n + error);
         let slope = match &model.family {
             Family::Logistic => 0.25,
             family => family.mean_slope(base).max(1e-3),
@@ -151,10 +153,10 @@ impl Prepared<DpIht> {
         }
         let mut before: Option<(Vec<f64>, Vec<f64>)> = None;
         for step in 0..*steps {
-            let mut gradient = vec![0.0; d];
-            let residual =
-                |row: usize, u: f64| weights[row] * score.value(u + data.offset(row), response[row]);
-            fused_pass(data.design(), &point, residual, &mut gradient);
+            let residual = |row: usize, u: &[f64], out: &mut [f64]| {
+                out[0] = weights[row] * score.value(u[0] + data.offset(row), response[row]);
+            };
+            let mut gradient = exact_pass(data.design(), 1, &point, &grid, residual).values();
             gradient.iter_mut().for_each(|g| *g /= n);
             purse.vector(GRADIENTS, &mut gradient, sensitivity)?;
             let seen = before.as_ref().and_then(|(p, g)| secant((&point, p), (&gradient, g), deviation));

@@ -407,12 +407,12 @@ pub(super) fn score_moments(
     let trace = bound * bound;
     if data.unit_name().is_none() {
         let weight = |row: usize| value(row).powi(2);
-        return moments::release_gram(SCORES, data.design(), coordinates, weight, trace, data.units(), purse);
+        return moments::release_gram(SCORES, data.design(), coordinates, weight, trace, data.shape(), purse);
     }
     // Several rows a unit: add up each unit's score first.
     let sums = coordinates.score_sums(data, value, bound)?;
     let as_they_are = Coordinates::identity(data.design().columns());
-    moments::release_gram(SCORES, &sums, &as_they_are, |_| 1.0, trace, data.units(), purse)
+    moments::release_gram(SCORES, &sums, &as_they_are, |_| 1.0, trace, data.shape(), purse)
 }
 
 /// The share of the budget that the moments of the features deserve. Their noise has spectral norm

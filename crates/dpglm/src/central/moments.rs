@@ -10,11 +10,10 @@ use super::coordinates::Coordinates;
 use super::descent::{Drive, Phase};
 use super::purse::Purse;
 use super::weighting::Weighting;
-use crate::data::Dataset;
-use crate::data::dataset::MOST_ROWS;
 use crate::data::design::Design;
+use crate::data::{Dataset, Shape};
 use crate::error::Result;
-use crate::kernels::{gram_error, weighted_gram};
+use crate::kernels::{Grid, weighted_grams};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 /// A released symmetric matrix, the deviation of the noise on its diagonal, and how far noise may have moved its
@@ -58,7 +57,7 @@ pub(super) fn release(
     purse: &mut Purse<'_>,
 ) -> Result<Moments> {
     let weights = shortened(data, &weighting.norms, weight, trace);
-    release_gram(what, data.design(), &weighting.coordinates, |row| weights[row], trace, data.units(), purse)
+    release_gram(what, data.design(), &weighting.coordinates, |row| weights[row], trace, data.shape(), purse)
 }
 
 /// Releases the weighted gram matrix of a design over `units` in these coordinates, given that each unit's trace is then
@@ -69,11 +68,12 @@ pub(super) fn release_gram(
     coordinates: &Coordinates,
     weight: impl Fn(usize) -> f64 + Sync,
     trace: f64,
-    units: usize,
+    shape: Shape,
     purse: &mut Purse<'_>,
 ) -> Result<Moments> {
-    let (d, n) = (design.columns(), units as f64);
-    let mut gram = weighted_gram(design, weight);
+    let (d, n) = (design.columns(), shape.units as f64);
+    let grid = Grid::of_columns(coordinates.stored_bounds().map(|stored| stored * trace.sqrt()));
+    let mut gram = weighted_grams(design, 1, &grid, |row, out| out[0] = weight(row)).values();
     coordinates.map_matrix(&mut gram);
     let root = 2f64.sqrt();
     let mut packed = Vec::with_capacity(d * (d + 1) / 2);
@@ -82,11 +82,10 @@ pub(super) fn release_gram(
             packed.push(gram[i * d + j] / n * if i == j { 1.0 } else { root });
         }
     }
-    // The sums err in Frobenius norm by at most gram_error times the sum of the traces, on both sides of a pair; mapping
-    // and scaling an entry rounds a few times more.
-    let error =
-        2.0 * (gram_error(MOST_ROWS) + 8.0 * f64::EPSILON) * trace * coordinates.amplification().powi(2);
-    let sensitivity = root * trace / n + error;
+    // A unit's rows are rounded to the grid, on both sides of a pair; rounding, mapping and scaling the sum rounds it a few times.
+    let grid = shape.rows_per_unit() * Grid::product_rounding() * d as f64 / n;
+    let error = 2.0 * (grid + 9.0 * f64::EPSILON) * coordinates.amplification().powi(2);
+    let sensitivity = trace * (root / n + error);
     let noise = purse.noise_per_sensitivity(what) * sensitivity;
     purse.vector(what, &mut packed, sensitivity)?;
     let mut matrix = DMatrix::zeros(d, d);

@@ -29,10 +29,9 @@ use super::screening::{require_entry, require_sparsity};
 use super::select_refine::SparseFit;
 use super::start::Start;
 use crate::data::Dataset;
-use crate::data::dataset::MOST_ROWS;
 use crate::error::Result;
 use crate::families::{BoundedScore, Family};
-use crate::kernels::{fused_pass, summation_error};
+use crate::kernels::{Grid, exact_pass, rounding};
 use crate::noise::RandomSource;
 
 const COLUMNS: &str = "chosen columns";
@@ -180,7 +179,7 @@ impl Prepared<NoisyIht> {
         }
         let (mut support, mut values) = (Vec::new(), Vec::new());
         for step in 0..*steps {
-            let gradient = mean_gradient(data, &response, &weights, &point, &score);
+            let gradient = mean_gradient(data, &response, &weights, &point, &score, entry.max(1.0));
             (support, values) = self.model.threshold(&point, &gradient, length, sensitivity, &mut purse)?;
             point.fill(0.0);
             support.iter().zip(&values).for_each(|(&j, &b)| point[j] = b);
@@ -211,17 +210,20 @@ fn entry_weights(data: &Dataset, entry: f64) -> Vec<f64> {
         .collect()
 }
 
-/// `(1/n) sum_i weight_i score_i x_i`.
+/// `(1/n) sum_i weight_i score_i x_i`, the weighted entries being at most `entry` in size.
 fn mean_gradient(
     data: &Dataset,
     response: &[f64],
     weights: &[f64],
     point: &[f64],
     score: &BoundedScore<'_>,
+    entry: f64,
 ) -> Vec<f64> {
-    let mut gradient = vec![0.0; point.len()];
-    let residual = |row: usize, u: f64| weights[row] * score.value(u + data.offset(row), response[row]);
-    fused_pass(data.design(), point, residual, &mut gradient);
+    let residual = |row: usize, u: &[f64], out: &mut [f64]| {
+        out[0] = weights[row] * score.value(u[0] + data.offset(row), response[row]);
+    };
+    let grid = Grid::uniform(point.len(), score.cap() * entry);
+    let mut gradient = exact_pass(data.design(), 1, point, &grid, residual).values();
     let n = data.units() as f64;
     gradient.iter_mut().for_each(|g| *g /= n);
     gradient
@@ -229,7 +231,8 @@ fn mean_gradient(
 
 /// What one unit can change in each coordinate of [`mean_gradient`], with room for the roundings of a step.
 fn coordinate_sensitivity(data: &Dataset, cap: f64, entry: f64) -> f64 {
-    cap * entry * (2.0 / data.units() as f64 + 2.0 * (summation_error(MOST_ROWS) + 8.0 * f64::EPSILON))
+    let grid = data.shape().rows_per_unit() * rounding(data.design());
+    2.0 * cap * entry * ((1.0 + grid) / data.units() as f64 + 9.0 * f64::EPSILON)
 }
 
 #[cfg(test)]

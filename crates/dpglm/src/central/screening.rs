@@ -2,29 +2,35 @@
 //!
 //! # Guarantee
 //! Replacement of one row. Entries lie within `entry` of zero and scores within `cap`, both enforced, so one row moves each
-//! coordinate of the mean gradient by at most `2 cap entry / n`, plus the bounded error of summation; its size no more.
+//! coordinate of the mean gradient by at most `2 cap entry / n`, plus the rounding of its part and of the sum; its size no more.
 //! The s largest are chosen by one-shot Gumbel noise: s selections.
 
 use super::purse::Purse;
 use crate::data::boxed::Boxed;
 use crate::error::{Error, Result};
 use crate::families::BoundedScore;
-use crate::kernels::{fused_pass, summation_error};
+use crate::kernels::{Grid, exact_pass};
 
-/// The mean gradient `(1/n) sum_i score(x_i . coefficients, y_i) x_i` of a clamped table.
-pub(crate) fn mean_gradient(table: &Boxed, coefficients: &[f64], score: &BoundedScore<'_>) -> Vec<f64> {
+/// The mean gradient `(1/n) sum_i score(x_i . coefficients, y_i) x_i` of a table clamped to `entry`.
+pub(crate) fn mean_gradient(
+    table: &Boxed,
+    coefficients: &[f64],
+    score: &BoundedScore<'_>,
+    entry: f64,
+) -> Vec<f64> {
     let n = table.design.rows() as f64;
-    let mut gradient = vec![0.0; table.design.columns()];
-    let residual = |row: usize, u: f64| score.value(u, table.response[row]);
-    fused_pass(&table.design, coefficients, residual, &mut gradient);
+    let residual = |row: usize, u: &[f64], out: &mut [f64]| out[0] = score.value(u[0], table.response[row]);
+    let grid = Grid::uniform(coefficients.len(), score.cap() * entry);
+    let mut gradient = exact_pass(&table.design, 1, coefficients, &grid, residual).values();
     gradient.iter_mut().for_each(|g| *g /= n);
     gradient
 }
 
 /// What one row can change in each coordinate of [`mean_gradient`].
 pub(crate) fn coordinate_sensitivity(rows: usize, cap: f64, entry: f64) -> f64 {
-    let each = cap * entry * (1.0 + 4.0 * f64::EPSILON);
-    2.0 * each / rows as f64 + 2.0 * (summation_error(rows) + f64::EPSILON) * each
+    // Sparse rows have the coarser grid.
+    let part = 1.0 + Grid::rounding(true) + 4.0 * f64::EPSILON;
+    2.0 * cap * entry * (part / rows as f64 + 2.0 * f64::EPSILON)
 }
 
 /// The chosen columns, ascending.
@@ -37,7 +43,7 @@ pub(crate) fn select_support(
     purse: &mut Purse<'_>,
 ) -> Result<Vec<usize>> {
     let start = vec![0.0; table.design.columns()];
-    let mut sizes = mean_gradient(table, &start, score);
+    let mut sizes = mean_gradient(table, &start, score, entry);
     sizes.iter_mut().for_each(|g| *g = g.abs());
     purse.top(what, &sizes, sparsity, coordinate_sensitivity(table.design.rows(), score.cap(), entry))
 }

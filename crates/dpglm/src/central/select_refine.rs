@@ -31,9 +31,8 @@ use super::start::Start;
 use super::vote;
 use crate::accounting::Certificate;
 use crate::data::Dataset;
-use crate::data::dataset::MOST_ROWS;
 use crate::error::Result;
-use crate::kernels::{column_scores, summation_error};
+use crate::kernels::{Grid, column_scores, rounding};
 use crate::noise::RandomSource;
 
 const COLUMNS: &str = "chosen columns";
@@ -175,12 +174,13 @@ pub(crate) fn choose_columns(
         share * score.value(start.base + data.offset(row), response[row])
     };
     let map = vote::choose(data, constant, &asked, purse)?;
-    let mut sums = column_scores(data.design(), weighted, map);
+    let grid = Grid::uniform(data.design().columns(), score.cap());
+    let mut sums = column_scores(data.design(), weighted, map, &grid).values();
     sums.drain(..constant);
     sums.iter_mut().for_each(|s| *s = s.abs());
-    // A unit's shares sum to 1, up to rounding; sums err on both sides of a pair.
-    let error = 2.0 * summation_error(MOST_ROWS) * data.units() as f64;
-    let sensitivity = score.cap() * (2.0 + error) * (1.0 + 1e-9);
+    // A unit's shares sum to 1, up to rounding; its rows and the sum are rounded on both sides of a pair.
+    let error = data.shape().rows_per_unit() * rounding(data.design()) + f64::EPSILON * data.units() as f64;
+    let sensitivity = 2.0 * score.cap() * (1.0 + error) * (1.0 + 1e-9);
     let chosen = purse.top(COLUMNS, &sums, sparsity, sensitivity)?;
     Ok((0..constant).chain(chosen.into_iter().map(|j| j + constant)).collect())
 }

@@ -19,7 +19,7 @@ use super::purse::{Calibration, Planned, Privacy};
 use super::screening::require_sparsity;
 use crate::data::MeanTable;
 use crate::error::{Error, Result};
-use crate::kernels::{Map, column_scores};
+use crate::kernels::{Grid, Map, column_scores};
 use crate::noise::RandomSource;
 
 const COLUMNS: &str = "chosen columns";
@@ -99,7 +99,8 @@ impl Prepared<SparseMean> {
         let model = &self.model;
         let mut purse = self.calibration.open(rng);
         // Step 1
-        let mut counts = column_scores(table, |_| 1.0, Map::Sign);
+        let mut counts =
+            column_scores(table, |_| 1.0, Map::Sign, &Grid::uniform(table.columns(), 1.0)).values();
         counts.iter_mut().for_each(|c| *c = c.abs());
         let support = purse.top(COLUMNS, &counts, model.sparsity, 2.0)?;
         // Step 2

@@ -16,9 +16,8 @@ use super::purse::{Calibration, Planned, Privacy, Purse};
 use super::screening::require_sparsity;
 use super::select_refine::SELECTION;
 use crate::data::Dataset;
-use crate::data::dataset::MOST_ROWS;
 use crate::error::Result;
-use crate::kernels::{Map, column_scores, summation_error};
+use crate::kernels::{Grid, Map, column_scores, rounding};
 use crate::noise::RandomSource;
 
 const COLUMNS: &str = "chosen columns";
@@ -73,19 +72,21 @@ impl SparseMultinomial {
         let rows = data.sum_by_unit(|_| 1.0);
         let even = 1.0 / classes as f64;
         let mut scores = vec![0.0; data.design().columns()];
+        let grid = Grid::uniform(data.design().columns(), 1.0);
         for class in 0..classes {
             let vote = |row: usize| {
                 let share = data.weight(row) / rows[data.unit_of(row)];
                 share * (f64::from(u8::from(response[row] == class)) - even)
             };
-            let sums = column_scores(data.design(), vote, Map::Sign);
+            let sums = column_scores(data.design(), vote, Map::Sign, &grid).values();
             scores.iter_mut().zip(sums).for_each(|(score, sum)| *score += sum.abs());
         }
         scores.drain(..constant);
         let one = 2.0 * (1.0 - even);
-        // A unit's shares sum to 1, up to rounding; sums, and their sum, err on both sides of a pair.
-        let rounding = summation_error(MOST_ROWS) + classes as f64 * f64::EPSILON;
-        let sensitivity = one * (2.0 + 2.0 * rounding * data.units() as f64) * (1.0 + 1e-9);
+        // A unit's shares sum to 1, up to rounding; its rows are rounded in each sum, and sums, and their sum, on both sides of a pair.
+        let grid = data.shape().rows_per_unit() * rounding(data.design());
+        let error = classes as f64 * (grid + 2.0 * f64::EPSILON * data.units() as f64);
+        let sensitivity = 2.0 * (one + error) * (1.0 + 1e-9);
         let chosen = purse.top(COLUMNS, &scores, self.sparsity, sensitivity)?;
         Ok((0..constant).chain(chosen.into_iter().map(|j| j + constant)).collect())
     }

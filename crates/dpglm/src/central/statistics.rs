@@ -24,10 +24,9 @@ use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy};
 use super::weighting;
 use crate::data::Dataset;
-use crate::data::dataset::MOST_ROWS;
 use crate::data::range::require_interval;
 use crate::error::Result;
-use crate::kernels::{fused_pass, predict, summation_error};
+use crate::kernels::{Grid, exact_pass, predict};
 use crate::noise::RandomSource;
 use nalgebra::DMatrix;
 
@@ -112,22 +111,17 @@ impl Prepared<LinearStatistics> {
             coordinates,
             |row| weights[row],
             trace,
-            data.units(),
+            data.shape(),
             &mut purse,
         )?;
-        let mut products = vec![0.0; d];
         let response = data.response();
-        fused_pass(
-            design,
-            &vec![0.0; d],
-            |row, _| weights[row] * (admit(response[row]) - middle),
-            &mut products,
-        );
+        let grid = coordinates.stored_bounds().map(|stored| stored * weighting.size * reach);
+        let product =
+            |row: usize, _: &[f64], out: &mut [f64]| out[0] = weights[row] * (admit(response[row]) - middle);
+        let mut products = exact_pass(design, 1, &vec![0.0; d], &Grid::of_columns(grid), product).values();
         coordinates.map(&mut products);
         products.iter_mut().for_each(|p| *p /= n);
-        let rounding = 2.0 * (summation_error(MOST_ROWS) + 4.0 * f64::EPSILON) * coordinates.amplification();
-        let error = rounding * weighting.size * reach;
-        let sensitivity = 2.0 * weighting.size * reach / n + error;
+        let sensitivity = weighting.sensitivity(data, reach, 1);
         let products_noise = purse.noise_per_sensitivity(PRODUCTS) * sensitivity;
         purse.vector(PRODUCTS, &mut products, sensitivity)?;
 

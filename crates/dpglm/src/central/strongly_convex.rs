@@ -15,11 +15,11 @@
 //! their terms' sizes (Ogita, Rump and Oishi 2005, Proposition 5.5). A score of slope at most 1 that is constant, or nearly, beyond its
 //! cap therefore errs by at most `16 u (cap + reach)`, reach being the largest response, because the predictor is at most of
 //! that size where the slope is not small; and by `(s u)^2` times `entry sqrt(s) |b|`, which matters where terms far larger than
-//! the predictor cancel. The sums' error is [`summation_error`]. All, and the roundings of the last additions, are added.
+//! the predictor cancel. The sums' error is [`plain_error`]. All, and the roundings of the last additions, are added.
 
 use crate::data::Design;
 use crate::error::{Error, Result};
-use crate::kernels::{fused_pass, summation_error, weighted_gram};
+use crate::kernels::{fused_pass, plain_error, weighted_gram};
 use nalgebra::{DMatrix, DVector};
 
 const U: f64 = f64::EPSILON / 2.0;
@@ -51,7 +51,8 @@ impl Problem<'_> {
     pub(crate) fn floor(&self, tilt: f64) -> f64 {
         // Coefficients are at most the largest gradient over the ridge.
         let largest = (self.total() * self.cap + tilt) / self.ridge;
-        400.0 * U * (self.total() * (self.cap + self.reach) + tilt)
+        let sums = 2.0 * plain_error(self.design.rows(), !self.design.is_dense()) + 400.0 * U;
+        sums * (self.total() * (self.cap + self.reach) + tilt)
             + 4.0 * self.total() * self.cancellation(largest)
     }
 
@@ -76,7 +77,7 @@ impl Problem<'_> {
             *g = self.scale * *g + self.ridge * b + t;
         }
         let predictors = 16.0 * U * (self.cap + self.reach) + self.cancellation(norm(b));
-        let sums = (summation_error(rows) + 8.0 * U) * self.cap + predictors;
+        let sums = (plain_error(rows, !self.design.is_dense()) + 8.0 * U) * self.cap + predictors;
         let error = self.total() * sums + 8.0 * U * (self.ridge * norm(b) + norm(self.tilt));
         (gradient, error)
     }

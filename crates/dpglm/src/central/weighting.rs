@@ -21,6 +21,7 @@ use super::coordinates::{self, Coordinates};
 use super::purse::{Planned, Privacy, Purse};
 use crate::data::Dataset;
 use crate::error::Result;
+use crate::kernels::rounding;
 use crate::mechanisms::Candidates;
 
 const SIZE: &str = "typical size";
@@ -34,6 +35,18 @@ pub(super) struct Weighting {
     pub size: f64,
     /// Each row's weight.
     pub weights: Vec<f64>,
+}
+
+impl Weighting {
+    /// What one unit moves the mean gradient of so many outputs by, for scores of l2 norm at most `cap`: its part, and on both sides the
+    /// rounding of its rows to the grid of the sum, of the sum and of its map.
+    pub(super) fn sensitivity(&self, data: &Dataset, cap: f64, outputs: usize) -> f64 {
+        let numbers = (data.design().columns() * outputs) as f64;
+        let grid = data.shape().rows_per_unit() * rounding(data.design()) * numbers.sqrt();
+        let n = data.units() as f64;
+        let error = (grid / n + 5.0 * f64::EPSILON) * self.coordinates.amplification();
+        2.0 * cap * self.size * (1.0 / n + error)
+    }
 }
 
 /// Scaled features have norms about sqrt(d), and several rows a unit add up.

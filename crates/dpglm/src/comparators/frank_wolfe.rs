@@ -130,7 +130,7 @@ impl Prepared<FrankWolfe> {
         // Step 2
         let mut coefficients = vec![0.0; d];
         for step in 0..model.steps.unwrap_or(1) {
-            let gradient = mean_gradient(&table, &coefficients, &score);
+            let gradient = mean_gradient(&table, &coefficients, &score, model.entry);
             let falls: Vec<f64> = gradient.iter().map(|g| -g).chain(gradient.iter().copied()).collect();
             for vertex in purse.top(STEPS, &falls, 1, sensitivity)? {
                 let share = 2.0 / (step as f64 + 2.0);
@@ -192,7 +192,8 @@ mod tests {
                 for cap in [0.01, 0.5, 4.0] {
                     let score = response.family.bounded(cap).unwrap();
                     let claim = coordinate_sensitivity(left.units(), score.cap(), 1.0);
-                    let (a, b) = (mean_gradient(&a, &point, &score), mean_gradient(&b, &point, &score));
+                    let (a, b) =
+                        (mean_gradient(&a, &point, &score, 1.0), mean_gradient(&b, &point, &score, 1.0));
                     for (x, y) in a.iter().zip(&b) {
                         assert!((x - y).abs() <= claim, "{} > {claim}", (x - y).abs());
                         nearest = nearest.max((x - y).abs() / claim);

@@ -41,7 +41,7 @@ use crate::central::screening::require_entry;
 use crate::data::boxed::Boxed;
 use crate::data::{Dataset, Design};
 use crate::error::{Error, Result};
-use crate::kernels::{fused_pass_multi, summation_error, weighted_gram};
+use crate::kernels::{fused_pass_multi, plain_error, weighted_gram};
 use crate::noise::{GaussianNoise, Grid, RandomSource};
 use crate::privacy::{Adjacency, Event, Noise};
 use nalgebra::{DMatrix, DVector};
@@ -127,7 +127,7 @@ impl JohnsonLindenstrauss {
     /// is at most `sqrt(n) B (1 + 12)` but with probability 1e-30. Rounding to the noise's grid moves it by `2^-45 B`.
     fn rounding(&self, columns: usize, units: usize, rows: u64, ratio: f64) -> f64 {
         let n = units as f64;
-        let each = n * (2f64.powi(-57) + 2f64.powi(-20) * summation_error(units))
+        let each = n * (2f64.powi(-57) + 2f64.powi(-20) * plain_error(units, false))
             + f64::EPSILON * 13.0 * n.sqrt()
             + 2f64.powi(-44);
         let noise = (LEAST_RIDGE / ratio).sqrt();

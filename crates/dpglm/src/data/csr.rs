@@ -1,12 +1,10 @@
 //! Sparse rows: the columns that are not zero, and what stands in them.
 
 mod columns;
-mod full;
 
 use crate::error::{Error, Result};
 use columns::Columns;
 pub(crate) use columns::Indices;
-use full::Full;
 
 /// Compressed sparse rows: row `i` has its entries at `offsets[i]..offsets[i + 1]`, by increasing column.
 #[derive(Clone, PartialEq)]
@@ -14,7 +12,6 @@ pub struct Csr {
     offsets: Vec<usize>,
     columns: Columns,
     values: Values,
-    full: Full,
 }
 
 /// What stands in the columns that are not zero.
@@ -72,9 +69,8 @@ impl Csr {
                 ));
             }
         }
-        let (original, frequencies) = columns::renumber(columns, &mut indices);
-        let full = Full::new(&offsets, &indices, &frequencies);
-        Ok(Self { offsets, columns: Columns::new(indices, original), values, full })
+        let original = columns::renumber(columns, &mut indices);
+        Ok(Self { offsets, columns: Columns::new(indices, original), values })
     }
 
     /// The number of rows.
@@ -108,23 +104,6 @@ impl Csr {
     /// The values of the entries, row after row.
     pub fn values(&self) -> &Values {
         &self.values
-    }
-
-    /// Rows that are worked on together.
-    pub(crate) const BLOCK: usize = Full::BLOCK;
-    /// The most terms that a plain sum has before it joins its compensated total: what the kernels allow a block of rows.
-    #[cfg(test)]
-    pub(crate) const MOST_TERMS: usize = Full::BLOCK + Full::TERMS as usize - 1;
-
-    /// The groups of eight columns, by their numbers, whose plain sums must join their totals after the block of rows that
-    /// begins at `start`, a multiple of [`Csr::BLOCK`], whatever block the sums began with.
-    pub(crate) fn full_after(&self, start: usize) -> &[u32] {
-        self.full.after(start)
-    }
-
-    /// How many groups of columns have compensated totals: the first so many.
-    pub(crate) fn frequent_groups(&self) -> usize {
-        self.full.frequent
     }
 
     /// The same rows with every value clamped to [-1, 1].
@@ -171,37 +150,6 @@ impl Csr {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn no_sum_has_too_many_terms() {
-        // Column j in every (j + 1)-th row: the first group fills often, the second now and then, the last never.
-        let (rows, columns) = (1_000_usize, 40_usize);
-        let (mut offsets, mut indices) = (vec![0], Vec::new());
-        for row in 0..rows {
-            indices.extend((0..columns).filter(|j| row % (j + 1) == j / 2).map(|j| j as u32));
-            offsets.push(indices.len());
-        }
-        let csr = Csr::new(columns, offsets, indices, Values::Ones).unwrap();
-        assert_eq!(Csr::MOST_TERMS, 45);
-        assert!(csr.columns().original().iter().copied().eq(0..columns as u32));
-        // Column 31 has 31 entries, column 32 has 30, column 33 has 29.
-        assert_eq!(csr.frequent_groups(), 5);
-        for first in [0, 32, 320] {
-            let (mut terms, mut most, mut joined) = ([0; 40], 0, [0; 5]);
-            for start in (first..rows).step_by(Csr::BLOCK) {
-                for row in start..rows.min(start + Csr::BLOCK) {
-                    csr.row(row).for_each(|(j, _)| terms[j] += 1);
-                }
-                most = most.max(terms.into_iter().max().unwrap_or(0));
-                for &group in csr.full_after(start) {
-                    terms[8 * group as usize..][..8].fill(0);
-                    joined[group as usize] += 1;
-                }
-            }
-            assert!(most <= Csr::MOST_TERMS && most > 30);
-            assert!(joined[0] > 20 && joined[1] > 1 && joined[1] < 5 && joined[4] < 2);
-        }
-    }
 
     #[test]
     fn frequent_columns_come_first_inside_and_nowhere_else() {

@@ -8,6 +8,10 @@ use crate::error::{Error, Result};
 /// where a unit may have several.
 pub(crate) const MOST_ROWS: usize = 1 << 36;
 
+/// Rows of one unit that count; further ones count nothing. Each row of a unit is rounded by itself in a sum, so their number is limited;
+/// the limit is far beyond what a person has in a table.
+pub(crate) const MOST_UNIT_ROWS: u32 = 1 << 14;
+
 /// Exposures beyond these count as the nearer of them.
 const EXPOSURES: (f64, f64) = (1e-15, 1e15);
 
@@ -29,6 +33,8 @@ struct Units {
     count: usize,
     /// What a unit is, for the certificate.
     name: String,
+    /// The rows beyond [`MOST_UNIT_ROWS`] of a unit, ascending.
+    beyond: Vec<usize>,
 }
 
 impl Dataset {
@@ -67,7 +73,8 @@ impl Dataset {
         Ok(self)
     }
 
-    /// With the unit of each row, numbered from 0 below `count`; `name` says what a unit is ("patient").
+    /// With the unit of each row, numbered from 0 below `count`; `name` says what a unit is ("patient"). Of a unit's rows the first
+    /// 16,384 count.
     pub fn with_units(mut self, of_row: Vec<u32>, count: usize, name: impl Into<String>) -> Result<Self> {
         require_rows("units", self.design.rows(), of_row.len())?;
         if of_row.iter().any(|&u| u as usize >= count) {
@@ -75,7 +82,16 @@ impl Dataset {
                 "units are numbered from 0 below {count}: number them anew"
             )));
         }
-        self.units = Some(Units { of_row, count, name: name.into() });
+        let mut seen = vec![0_u32; count];
+        let mut beyond = Vec::new();
+        for (row, &unit) in of_row.iter().enumerate() {
+            let seen = &mut seen[unit as usize];
+            *seen = seen.saturating_add(1);
+            if *seen > MOST_UNIT_ROWS {
+                beyond.push(row);
+            }
+        }
+        self.units = Some(Units { of_row, count, name: name.into(), beyond });
         Ok(self)
     }
 
@@ -100,6 +116,10 @@ impl Dataset {
     }
 
     pub(crate) fn weight(&self, row: usize) -> f64 {
+        let beyond = |u: &Units| !u.beyond.is_empty() && u.beyond.binary_search(&row).is_ok();
+        if self.units.as_ref().is_some_and(beyond) {
+            return 0.0;
+        }
         self.weights.as_ref().map_or(1.0, |w| w[row])
     }
 

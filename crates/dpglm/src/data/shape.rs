@@ -1,5 +1,7 @@
 //! What is public of a data set: enough to plan every release.
 
+use super::dataset::MOST_UNIT_ROWS;
+
 /// The public facts of a data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
@@ -19,6 +21,11 @@ impl Shape {
     /// One row a person, all of them counted, without exposures.
     pub fn new(columns: usize, units: usize) -> Self {
         Self { columns, units, grouped: false, dropped: false, exposures: false }
+    }
+
+    /// The most rows of a person that count in any sum.
+    pub(crate) fn rows_per_unit(self) -> f64 {
+        if self.grouped { f64::from(MOST_UNIT_ROWS) } else { 1.0 }
     }
 
     /// A person may have several rows.

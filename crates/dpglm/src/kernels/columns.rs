@@ -3,11 +3,13 @@
 //! Entries are clamped to [-1, 1] on the way. The same read says whether any had to be, and whether the first column is
 //! constant 1.
 
+use super::grid::{Grid, LastBit};
 use super::lanes::Entry;
+use super::partial::{Partial, two_sum};
 use crate::data::design::{Design, Storage};
 use crate::parallel;
 
-/// Rows summed in plain double precision before their sum joins the compensated total, as in [`super::gram`].
+/// Rows summed before their sum joins the total, as in [`super::gram`].
 const BLOCK: usize = super::gram::BLOCK;
 
 /// Weighted sums over the rows.
@@ -23,8 +25,8 @@ pub(crate) struct ColumnSums {
     pub constant: bool,
 }
 
-/// For every column `sum_i weight(i) z_ij` and `sum_i weight(i) z_ij^2`, z the entries clamped to [-1, 1]. Each is within
-/// `gram_error` times the sum of its terms' absolute values of the exact sum: a term meets as many roundings as there.
+/// For every column `sum_i weight(i) z_ij` and `sum_i weight(i) z_ij^2`, z the entries clamped to [-1, 1] and weights at most 1.
+/// A row's part is rounded by at most [`Grid::rounding`], and the sums are exact.
 pub(crate) fn column_sums(design: &Design, weight: impl Fn(usize) -> f64 + Sync) -> ColumnSums {
     let (rows, columns) = (design.rows(), design.columns());
     let step = parallel::rows_per_piece(rows, columns);
@@ -56,12 +58,12 @@ pub(crate) fn column_sums(design: &Design, weight: impl Fn(usize) -> f64 + Sync)
         all.inside &= piece.inside;
         all.constant &= piece.constant;
     }
-    let sums: Vec<f64> = all.totals.iter().map(|total| total.high + total.low).collect();
+    let sums = Partial::new(all.totals.iter().map(|total| (total.high, total.low)), 1.0).values();
     let (first, second) = sums.split_at(columns);
     ColumnSums { first: first.to_vec(), second: second.to_vec(), inside: all.inside, constant: all.constant }
 }
 
-/// A compensated sum.
+/// An exact sum of multiples of one grid.
 #[derive(Clone, Copy, Default)]
 struct Total {
     high: f64,
@@ -69,17 +71,18 @@ struct Total {
 }
 
 impl Total {
-    /// TwoSum: only the addition to the low part rounds.
     fn add(&mut self, x: f64) {
-        let sum = self.high + x;
-        let part = sum - self.high;
-        self.low += (self.high - (sum - part)) + (x - part);
+        let (sum, lost) = two_sum(self.high, x);
+        self.low += lost;
         self.high = sum;
     }
 }
 
 struct Piece {
     totals: Vec<Total>,
+    /// Where sums start.
+    start: f64,
+    bit: LastBit,
     sums: Vec<f64>,
     inside: bool,
     constant: bool,
@@ -87,13 +90,16 @@ struct Piece {
 
 impl Piece {
     fn new(columns: usize) -> Self {
-        let (totals, sums) = (vec![Total::default(); 2 * columns], vec![0.0; 2 * columns]);
-        Self { totals, sums, inside: true, constant: true }
+        let start = Grid::product_start();
+        let bit = LastBit::of(&[start]);
+        let (totals, sums) = (vec![Total::default(); 2 * columns], vec![start; 2 * columns]);
+        Self { totals, start, bit, sums, inside: true, constant: true }
     }
 
     fn join(&mut self) {
         for (total, sum) in self.totals.iter_mut().zip(&mut self.sums) {
-            total.add(std::mem::take(sum));
+            total.add(*sum - self.start);
+            *sum = self.start;
         }
     }
 
@@ -104,7 +110,7 @@ impl Piece {
         range: std::ops::Range<usize>,
         weight: &(dyn Fn(usize) -> f64 + Sync),
     ) {
-        let columns = self.sums.len() / 2;
+        let (columns, bit) = (self.sums.len() / 2, self.bit);
         for start in range.clone().step_by(BLOCK) {
             let (first, second) = self.sums.split_at_mut(columns);
             for row in start..range.end.min(start + BLOCK) {
@@ -115,8 +121,8 @@ impl Piece {
                     let x = x.widen() * scale;
                     let z = x.clamp(-1.0, 1.0);
                     beyond += (x - z).abs();
-                    *first += w * z;
-                    *second += w * z * z;
+                    *first += bit.set(w * z);
+                    *second += bit.set(w * z * z);
                 }
                 self.inside &= beyond == 0.0;
                 self.constant &= entries[0].widen() * scale == 1.0;
@@ -132,7 +138,7 @@ impl Piece {
         weight: &(dyn Fn(usize) -> f64 + Sync),
         each: impl Fn(usize, &mut dyn FnMut(usize, f64)) -> bool,
     ) {
-        let columns = self.sums.len() / 2;
+        let (columns, bit) = (self.sums.len() / 2, self.bit);
         // Joined when a column may have had as many terms as a block of dense rows gives it.
         for start in range.clone().step_by(BLOCK) {
             for row in start..range.end.min(start + BLOCK) {
@@ -141,8 +147,8 @@ impl Piece {
                 self.constant &= each(row, &mut |column, x| {
                     let z = x.clamp(-1.0, 1.0);
                     *inside &= z == x;
-                    sums[column] += w * z;
-                    sums[columns + column] += w * z * z;
+                    sums[column] += bit.set(w * z);
+                    sums[columns + column] += bit.set(w * z * z);
                 });
             }
             self.join();

@@ -1,57 +1,59 @@
 //! Inner products, residuals and the gradient in one read of the rows.
 
 use super::Residuals;
+use super::grid::{DENSE_ROWS, LastBit};
 use super::lanes::{Entry, Kernel, LANES, Lanes, Level, Line};
-use super::rows::{STRIP, Whole, add_rows, dot_rows, padded, square_row, unpad};
+use super::rows::{LONG, STRIP, Whole, add_rows, dot_rows, padded, square_row, unpad};
 use crate::parallel;
 
-/// Rows summed in plain double precision before their sum joins the compensated total.
-pub(super) const BLOCK: usize = 256;
-
-/// One vector of the compensated total: the rounded sum and what rounding has lost so far.
+/// One vector of the total: the rounded sum and what rounding has lost so far.
 pub(super) type Total = [Line; 2];
 
-/// `gradient = sum_i residual_i x_i^T` for `outputs` residuals a row.
+/// `sum_i residual_i x_i^T` for `outputs` residuals a row, as pairs of doubles; the sums of columns begin at `starts`.
 pub(super) fn fused<T: Entry>(
     level: Level,
     entries: &[T],
-    columns: usize,
     outputs: usize,
     coefficients: &[f64],
+    starts: &[f64],
     residual: Residuals<'_>,
-    gradient: &mut [f64],
-) {
+) -> Vec<(f64, f64)> {
+    let columns = starts.len();
     let coefficients: Vec<_> = coefficients.chunks_exact(columns).flat_map(padded).collect();
+    let bit = LastBit::of(starts);
+    let starts: Vec<_> = (0..outputs).flat_map(|_| padded(starts)).collect();
     let step = parallel::rows_per_piece(entries.len() / columns, columns);
     let pieces = entries.chunks(step * columns);
     let mut totals = vec![Total::default(); pieces.len() * coefficients.len()];
     let work = pieces.zip(totals.chunks_exact_mut(coefficients.len())).enumerate();
     parallel::for_each(work, |(piece, (entries, totals))| {
-        let first_row = piece * step;
         level.run(Fused {
-            first_row,
+            first_row: piece * step,
             entries,
             columns,
             outputs,
             coefficients: &coefficients,
+            starts: &starts,
+            bit,
             residual,
             totals,
         });
     });
-    join(level, totals, coefficients.len(), columns, gradient);
+    join(level, totals, coefficients.len(), columns)
 }
 
 /// Adds up the pieces' totals, each of `width` vectors, and lays them out as the columns are.
-pub(super) fn join(level: Level, totals: Vec<Total>, width: usize, columns: usize, out: &mut [f64]) {
+pub(super) fn join(level: Level, totals: Vec<Total>, width: usize, columns: usize) -> Vec<(f64, f64)> {
     let sums = level.run(Join { totals, width });
-    for (sums, out) in sums.chunks_exact(columns.div_ceil(LANES)).zip(out.chunks_exact_mut(columns)) {
-        unpad(sums, out);
+    let mut pairs = Vec::with_capacity(width / columns.div_ceil(LANES) * columns);
+    let (mut high, mut low) = (vec![0.0; columns], vec![0.0; columns]);
+    for sums in sums.chunks_exact(columns.div_ceil(LANES)) {
+        unpad(sums, 0, &mut high);
+        unpad(sums, 1, &mut low);
+        pairs.extend(high.iter().copied().zip(low.iter().copied()));
     }
+    pairs
 }
-
-/// From this many columns on the next rows are asked for while these are worked on: eight rows fill much of the cache,
-/// and the processor guesses no further than the end of a page. Short rows overlap by themselves.
-const LONG: usize = 512;
 
 /// The fused pass over one piece of the rows.
 struct Fused<'a, T> {
@@ -60,6 +62,8 @@ struct Fused<'a, T> {
     columns: usize,
     outputs: usize,
     coefficients: &'a [Line],
+    starts: &'a [Line],
+    bit: LastBit,
     residual: Residuals<'a>,
     totals: &'a mut [Total],
 }
@@ -69,15 +73,14 @@ impl<T: Entry> Kernel for Fused<'_, T> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { first_row, entries, columns, outputs, coefficients, residual, totals } = self;
+        let Self { first_row, entries, columns, outputs, coefficients, starts, bit, residual, totals } = self;
         let width = columns.div_ceil(LANES);
-        let mut sums = vec![Line::default(); totals.len()];
+        let mut sums = starts.to_vec();
         let mut predictors = vec![0.0; STRIP * outputs];
         let mut residuals = vec![0.0; STRIP * outputs];
         let mut row = first_row;
         let mut done = 0;
-        for block in entries.chunks(BLOCK * columns) {
-            sums.fill(Line::default());
+        for block in entries.chunks(DENSE_ROWS * columns) {
             for strip in block.chunks(STRIP * columns) {
                 done += strip.len();
                 let ahead =
@@ -87,6 +90,9 @@ impl<T: Entry> Kernel for Fused<'_, T> {
                 let residuals = &mut residuals[..rows * outputs];
                 residual(row, &predictors[..rows * outputs], residuals);
                 row += rows;
+                for r in residuals.iter_mut() {
+                    *r = bit.set(*r);
+                }
                 for (k, sums) in sums.chunks_exact_mut(width).enumerate() {
                     if rows == STRIP {
                         let mut weights = [0.0; STRIP];
@@ -94,29 +100,37 @@ impl<T: Entry> Kernel for Fused<'_, T> {
                             *weight = r[k];
                         }
                         let ahead = if k == 0 { ahead } else { &[] };
-                        add_rows(lanes, Whole, strip, columns, &weights, sums, ahead);
+                        add_rows(lanes, Whole, strip, columns, weights, sums, ahead);
                     } else {
                         for (strip, r) in strip.chunks_exact(columns).zip(residuals.chunks_exact(outputs)) {
-                            add_rows(lanes, Whole, strip, columns, &[r[k]], sums, &[]);
+                            add_rows(lanes, Whole, strip, columns, [r[k]], sums, &[]);
                         }
                     }
                 }
             }
-            for (total, sum) in totals.iter_mut().zip(&sums) {
-                *total = accumulate(lanes, total, lanes.load(&sum.0), lanes.splat(0.0));
-            }
+            join_block(lanes, totals, &mut sums, starts);
         }
     }
 }
 
-/// The pieces' totals added up in their order and rounded.
+/// Moves the sums of a block to the totals and lets them start again.
+#[inline(always)]
+pub(super) fn join_block<L: Lanes>(lanes: L, totals: &mut [Total], sums: &mut [Line], starts: &[Line]) {
+    for ((total, sum), start) in totals.iter_mut().zip(sums).zip(starts) {
+        let added = lanes.sub(lanes.load(&sum.0), lanes.load(&start.0));
+        *total = accumulate(lanes, total, added, lanes.splat(0.0));
+        *sum = *start;
+    }
+}
+
+/// The pieces' totals added up.
 struct Join {
     totals: Vec<Total>,
     width: usize,
 }
 
 impl Kernel for Join {
-    type Output = Vec<Line>;
+    type Output = Vec<Total>;
 
     #[inline(always)]
     fn run<L: Lanes>(mut self, lanes: L) -> Self::Output {
@@ -126,15 +140,12 @@ impl Kernel for Join {
                 *total = accumulate(lanes, total, lanes.load(&high.0), lanes.load(&low.0));
             }
         }
-        let mut sums = vec![Line::default(); self.width];
-        for (sum, [high, low]) in sums.iter_mut().zip(first) {
-            *sum = lanes.store(lanes.add(lanes.load(&high.0), lanes.load(&low.0)));
-        }
-        sums
+        self.totals.truncate(self.width);
+        self.totals
     }
 }
 
-/// `total + (high, low)`; only the additions to the low part round.
+/// `total + (high, low)`; nothing is lost of multiples of one grid.
 #[inline(always)]
 pub(super) fn accumulate<L: Lanes>(lanes: L, total: &Total, high: L::Vector, low: L::Vector) -> Total {
     let (sum, lost) = lanes.two_sum(lanes.load(&total[0].0), high);

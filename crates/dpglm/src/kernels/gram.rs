@@ -1,12 +1,13 @@
-//! Weighted sums of outer products: a symmetric rank-k update with compensated totals.
+//! Weighted sums of outer products: a symmetric rank-k update on a grid.
 
+use super::grid::{DENSE_ROWS, Grid, LastBit};
 use super::lanes::{Entry, Kernel, LANES, Lanes, Level, Line};
 use crate::data::csr::Csr;
 use crate::parallel;
 use std::ops::Range;
 
-/// Rows multiplied in plain double precision before their sum joins the compensated total.
-pub(super) const BLOCK: usize = 256;
+/// Rows multiplied before their sum joins the total.
+pub(super) const BLOCK: usize = DENSE_ROWS;
 /// Columns on the left of a tile of the result; [`LANES`] are on its right, and twelve registers hold it.
 const LEFT: usize = 6;
 /// Rows of the result that are one task: the packed left side stays in the second-level cache.
@@ -51,14 +52,16 @@ impl Blocks for &Csr {
 }
 
 /// `sum_i w_i x_i x_i^T` for each of `weightings` weights per row, one matrix after the other, in one read of the rows: `weights`
-/// sets those of a row. Sparse rows are spread out block by block: the result is dense anyway.
+/// sets those of a row. Pairs of doubles. Sparse rows are spread out block by block: the result is dense anyway. The products of two
+/// columns are at most those of their `bounds` in size.
 pub(super) fn grams<B: Blocks, W: Fn(usize, &mut [f64]) + Sync>(
     level: Level,
     rows_of: B,
     [rows, columns]: [usize; 2],
     weightings: usize,
+    bounds: &[f64],
     weights: &W,
-) -> Vec<f64> {
+) -> Vec<(f64, f64)> {
     let width = columns.div_ceil(LANES);
     // Narrow designs are cut into pieces of rows with totals of their own, as many as stay small beside the design.
     let bands = columns.div_ceil(BAND);
@@ -66,6 +69,11 @@ pub(super) fn grams<B: Blocks, W: Fn(usize, &mut [f64]) + Sync>(
     let pieces = TASKS.div_ceil(bands).min(most).max(1);
     let step = rows.div_ceil(pieces);
     let matrix = columns * width;
+    let mut right_bounds = vec![Line::default(); width];
+    for (line, bounds) in right_bounds.iter_mut().zip(bounds.chunks(LANES)) {
+        line.0[..bounds.len()].copy_from_slice(bounds);
+    }
+    let bounds = (bounds, &right_bounds[..]);
     let mut totals = vec![[Line::default(); 2]; pieces * weightings * matrix];
     let mut tasks: Vec<Band<'_, B, W>> = Vec::new();
     for (piece, totals) in totals.chunks_exact_mut(weightings * matrix).enumerate() {
@@ -73,7 +81,15 @@ pub(super) fn grams<B: Blocks, W: Fn(usize, &mut [f64]) + Sync>(
         let first = tasks.len();
         for band in 0..bands {
             let totals = Vec::with_capacity(weightings);
-            tasks.push(Band { rows: start..end, rows_of, columns, first: band * BAND, weights, totals });
+            tasks.push(Band {
+                rows: start..end,
+                rows_of,
+                columns,
+                first: band * BAND,
+                bounds,
+                weights,
+                totals,
+            });
         }
         for totals in totals.chunks_exact_mut(matrix) {
             for (task, totals) in tasks[first..].iter_mut().zip(totals.chunks_mut(BAND * width)) {
@@ -82,7 +98,7 @@ pub(super) fn grams<B: Blocks, W: Fn(usize, &mut [f64]) + Sync>(
         }
     }
     parallel::for_each(tasks.into_iter(), |task| level.run(task));
-    let mut out = vec![0.0; weightings * columns * columns];
+    let mut out = vec![(0.0, 0.0); weightings * columns * columns];
     level.run(Join { totals: &mut totals, columns, out: &mut out });
     out
 }
@@ -93,6 +109,8 @@ struct Band<'a, B, W> {
     rows_of: B,
     columns: usize,
     first: usize,
+    /// Of the columns, one by one and in vectors.
+    bounds: (&'a [f64], &'a [Line]),
     weights: &'a W,
     /// Of each weighting.
     totals: Vec<&'a mut [[Line; 2]]>,
@@ -103,11 +121,17 @@ impl<B: Blocks, W: Fn(usize, &mut [f64])> Kernel for Band<'_, B, W> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { rows, rows_of, columns, first, weights, mut totals } = self;
+        let Self { rows, rows_of, columns, first, bounds, weights, mut totals } = self;
         let width = columns.div_ceil(LANES);
         let end = first + totals[0].len() / width;
-        let weightings = totals.len();
+        let (weightings, bit) = (totals.len(), LastBit::of(bounds.0));
         let mut left = vec![[[0.0; LEFT]; BLOCK]; (end - first).div_ceil(LEFT)];
+        let mut left_starts = vec![[0.0; LEFT]; left.len()];
+        for (starts, bounds) in left_starts.iter_mut().zip(bounds.0[first..end].chunks(LEFT)) {
+            for (start, bound) in starts.iter_mut().zip(bounds) {
+                *start = Grid::product_start() * bound;
+            }
+        }
         let mut right = [Line::default(); BLOCK];
         let mut of_rows = vec![0.0; BLOCK * weightings];
         let mut scratch = Vec::new();
@@ -122,7 +146,7 @@ impl<B: Blocks, W: Fn(usize, &mut [f64])> Kernel for Band<'_, B, W> {
                     let w = of_rows[r * weightings + weighting];
                     for (panel, x) in left.iter_mut().zip(row[first..end].chunks(LEFT)) {
                         for (packed, x) in panel[r].iter_mut().zip(x) {
-                            *packed = w * x.widen();
+                            *packed = bit.set(w * x.widen());
                         }
                     }
                 }
@@ -143,8 +167,13 @@ impl<B: Blocks, W: Fn(usize, &mut [f64])> Kernel for Band<'_, B, W> {
                         if columns_right.end <= first + panel * LEFT {
                             break; // Below the diagonal from here on.
                         }
-                        let sums = multiply(lanes, &left[..rows], &right[..rows]);
-                        for (totals, sum) in totals.chunks_exact_mut(width).zip(sums) {
+                        let mut starts = [lanes.load(&bounds.1[j].0); LEFT];
+                        for (start, &left) in starts.iter_mut().zip(&left_starts[panel]) {
+                            *start = lanes.mul(lanes.splat(left), *start);
+                        }
+                        let sums = multiply(lanes, &left[..rows], &right[..rows], starts);
+                        for ((totals, sum), start) in totals.chunks_exact_mut(width).zip(sums).zip(starts) {
+                            let sum = lanes.sub(sum, start);
                             let [high, low] = &mut totals[j];
                             let (sum, lost) = lanes.two_sum(lanes.load(&high.0), sum);
                             *high = lanes.store(sum);
@@ -157,10 +186,14 @@ impl<B: Blocks, W: Fn(usize, &mut [f64])> Kernel for Band<'_, B, W> {
     }
 }
 
-/// One tile of the product: the rows' outer products, added up in registers.
+/// One tile of the product: the rows' outer products, added to the sums in registers.
 #[inline(always)]
-fn multiply<L: Lanes>(lanes: L, left: &[[f64; LEFT]], right: &[Line]) -> [L::Vector; LEFT] {
-    let mut sums = [lanes.splat(0.0); LEFT];
+fn multiply<L: Lanes>(
+    lanes: L,
+    left: &[[f64; LEFT]],
+    right: &[Line],
+    mut sums: [L::Vector; LEFT],
+) -> [L::Vector; LEFT] {
     for (a, b) in left.iter().zip(right) {
         let b = lanes.load(&b.0);
         for (sum, &a) in sums.iter_mut().zip(a) {
@@ -170,11 +203,11 @@ fn multiply<L: Lanes>(lanes: L, left: &[[f64; LEFT]], right: &[Line]) -> [L::Vec
     sums
 }
 
-/// The pieces' totals added up in their order, rounded, and mirrored at the diagonal.
+/// The pieces' totals added up and mirrored at the diagonal.
 struct Join<'a> {
     totals: &'a mut [[Line; 2]],
     columns: usize,
-    out: &'a mut [f64],
+    out: &'a mut [(f64, f64)],
 }
 
 impl Kernel for Join<'_> {
@@ -195,8 +228,9 @@ impl Kernel for Join<'_> {
         }
         for (out, totals) in out.chunks_exact_mut(columns).zip(first.chunks_exact(width)) {
             for (out, [high, low]) in out.chunks_mut(LANES).zip(totals) {
-                let sum = lanes.store(lanes.add(lanes.load(&high.0), lanes.load(&low.0)));
-                out.copy_from_slice(&sum.0[..out.len()]);
+                for (out, pair) in out.iter_mut().zip(high.0.iter().zip(&low.0)) {
+                    *out = (*pair.0, *pair.1);
+                }
             }
         }
         for out in out.chunks_exact_mut(columns * columns) {

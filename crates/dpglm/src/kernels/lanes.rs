@@ -1,7 +1,6 @@
 //! Eight doubles at a time.
 //!
-//! Every processor works on the same eight lanes in the same order, so all that have a fused multiply-add return the
-//! same bits. AVX2 is detected at run time, and `pulp` holds the proof that it was. AVX-512 was measured and gains
+//! Every processor works on the same eight lanes in the same order, and returns the same bits. AVX2 is detected at run time, and `pulp` holds the proof that it was. AVX-512 was measured and gains
 //! nothing: memory sets the pace.
 
 use std::sync::LazyLock;
@@ -33,7 +32,7 @@ pub(super) trait Lanes: Copy {
     fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     fn sub(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
-    /// `a b + c` with one rounding, or with two where the processor has no such instruction.
+    /// `a b + c` with one rounding.
     fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
     /// The same of single numbers.
     fn mul_add_one(self, a: f64, b: f64, c: f64) -> f64;
@@ -189,8 +188,8 @@ impl Lanes for Portable {
     }
     #[inline(always)]
     fn mul_add_one(self, a: f64, b: f64, c: f64) -> f64 {
-        // Without the instruction `mul_add` is a slow library call.
-        if cfg!(any(target_feature = "fma", target_arch = "aarch64")) { a.mul_add(b, c) } else { a * b + c }
+        // A slow library call where the processor has no such instruction, but the same bits.
+        a.mul_add(b, c)
     }
     #[inline(always)]
     fn prefetch<T>(self, _: &T) {}

@@ -7,8 +7,9 @@ use super::lanes::{Entry, LANES, Lanes, Line};
 
 /// Rows added to the gradient together: it is read and written once for all of them.
 pub(super) const STRIP: usize = 8;
-/// From this many columns on the coefficients do not fit the first-level cache, and are read once for four rows.
-const WIDE: usize = 4_096;
+/// From this many columns on four rows are multiplied together: the coefficients are read once for all of them, and the rows
+/// ahead are asked for meanwhile.
+pub(super) const LONG: usize = 512;
 
 /// A vector of coefficients laid out as the entries of a row are read.
 pub(super) fn padded(coefficients: &[f64]) -> Vec<Line> {
@@ -22,14 +23,14 @@ pub(super) fn padded(coefficients: &[f64]) -> Vec<Line> {
     out
 }
 
-/// The inverse of [`padded`]: lanes that were counted before are left out.
-pub(super) fn unpad(padded: &[Line], out: &mut [f64]) {
+/// The inverse of [`padded`] for the `part`-th of the lines: lanes that were counted before are left out.
+pub(super) fn unpad<const PARTS: usize>(padded: &[[Line; PARTS]], part: usize, out: &mut [f64]) {
     let (whole, rest) = out.as_chunks_mut();
-    for (out, line) in whole.iter_mut().zip(padded) {
-        *out = line.0;
+    for (out, lines) in whole.iter_mut().zip(padded) {
+        *out = lines[part].0;
     }
-    if let [Line(last)] = &padded[whole.len()..] {
-        rest.copy_from_slice(&last[LANES - rest.len()..]);
+    if let [lines] = &padded[whole.len()..] {
+        rest.copy_from_slice(&lines[part].0[LANES - rest.len()..]);
     }
 }
 
@@ -46,10 +47,11 @@ fn last_lanes<T: Entry>(row: &[T]) -> [T; LANES] {
     }
 }
 
-/// Sets `out` to the inner products of the rows of `strip` with every padded vector of `coefficients`, row by row.
+/// Sets `out` to the inner products of the rows of `strip` with every padded vector of `coefficients`, row by row. The first half of
+/// the rows `ahead` is fetched meanwhile.
 ///
-/// Rows are read one after the other, which memory likes best, unless they are wide or the rows `ahead` are to be asked
-/// for meanwhile: then four rows are multiplied together, and the first half of the rows ahead is fetched.
+/// In which order a product is added up depends on the number of columns alone, not on where the row stands: a table cut in other
+/// places has the same predictors.
 #[inline(always)]
 pub(super) fn dot_rows<T: Entry, L: Lanes>(
     lanes: L,
@@ -61,11 +63,18 @@ pub(super) fn dot_rows<T: Entry, L: Lanes>(
 ) {
     let width = columns.div_ceil(LANES);
     let outputs = coefficients.len() / width;
-    let together = if columns < WIDE && ahead.is_empty() { 0 } else { strip.len() / (4 * columns) * 4 };
+    if columns < LONG {
+        for (row, out) in strip.chunks_exact(columns).zip(out.chunks_exact_mut(outputs)) {
+            for (out, b) in out.iter_mut().zip(coefficients.chunks_exact(width)) {
+                *out = dot(lanes, row, b);
+            }
+        }
+        return;
+    }
     let mut ahead = ahead.chunks(columns);
-    let (wide, short) = strip.split_at(together * columns);
-    let (wide_out, short_out) = out.split_at_mut(together * outputs);
-    for (rows, out) in wide.chunks_exact(4 * columns).zip(wide_out.chunks_exact_mut(4 * outputs)) {
+    let (fours, rest) = strip.split_at(strip.len() / (4 * columns) * 4 * columns);
+    let (fours_out, rest_out) = out.split_at_mut(fours.len() / columns * outputs);
+    for (rows, out) in fours.chunks_exact(4 * columns).zip(fours_out.chunks_exact_mut(4 * outputs)) {
         for (k, b) in coefficients.chunks_exact(width).enumerate() {
             let mut next: [&[T]; 4] = [&[]; 4];
             if k == 0 {
@@ -73,12 +82,12 @@ pub(super) fn dot_rows<T: Entry, L: Lanes>(
                     *next = ahead.next().unwrap_or_default();
                 }
             }
-            dot_four(lanes, rows, columns, b, &mut out[k..], outputs, next);
+            dot_together(lanes, rows, columns, b, &mut out[k..], outputs, next);
         }
     }
-    for (row, out) in short.chunks_exact(columns).zip(short_out.chunks_exact_mut(outputs)) {
-        for (out, b) in out.iter_mut().zip(coefficients.chunks_exact(width)) {
-            *out = dot(lanes, row, b);
+    for (row, out) in rest.chunks_exact(columns).zip(rest_out.chunks_exact_mut(outputs)) {
+        for (k, b) in coefficients.chunks_exact(width).enumerate() {
+            dot_together(lanes, row, columns, b, &mut out[k..], outputs, [&[]]);
         }
     }
 }
@@ -119,31 +128,33 @@ fn dot<T: Entry, L: Lanes>(lanes: L, row: &[T], b: &[Line]) -> f64 {
     lanes.sum(lanes.add(lanes.add(sums[0], sums[1]), lanes.add(sums[2], sums[3])))
 }
 
-/// The inner products of four rows, `step` apart in `out`.
+/// The inner products of some rows, `step` apart in `out`.
 #[inline(always)]
-fn dot_four<T: Entry, L: Lanes>(
+fn dot_together<T: Entry, L: Lanes, const ROWS: usize>(
     lanes: L,
     strip: &[T],
     columns: usize,
     b: &[Line],
     out: &mut [f64],
     step: usize,
-    ahead: [&[T]; 4],
+    ahead: [&[T]; ROWS],
 ) {
     let (b, last_b) = b.split_at(columns / LANES);
-    let mut sums = [lanes.splat(0.0); 4];
-    let mut rows: [&[[T; LANES]]; 4] = [&[]; 4];
-    for r in 0..4 {
+    let mut sums = [lanes.splat(0.0); ROWS];
+    let mut rows: [&[[T; LANES]]; ROWS] = [&[]; ROWS];
+    for r in 0..ROWS {
         rows[r] = &strip[r * columns..(r + 1) * columns].as_chunks().0[..b.len()];
     }
     for (j, b) in b.iter().enumerate() {
         let b = lanes.load(&b.0);
-        fetch(lanes, ahead[j % 4], (j - j % 4) * LANES / 2);
-        for r in 0..4 {
+        if ROWS == 4 {
+            fetch(lanes, ahead[j % ROWS], (j - j % ROWS) * LANES / 2);
+        }
+        for r in 0..ROWS {
             sums[r] = lanes.mul_add(T::lanes(lanes, &rows[r][j]), b, sums[r]);
         }
     }
-    for r in 0..4 {
+    for r in 0..ROWS {
         if let [b] = last_b {
             let last = T::lanes(lanes, &last_lanes(&strip[r * columns..(r + 1) * columns]));
             sums[r] = lanes.mul_add(last, lanes.load(&b.0), sums[r]);
@@ -229,15 +240,15 @@ impl Part for Clamped {
     }
 }
 
-/// `sums += weights[0] part(row_0) + weights[1] part(row_1) + ...`: the rows' own sum first, then one
-/// addition. Meanwhile the second half of the rows `ahead` is asked for, if they are a whole strip.
+/// `sums += weights[0] part(row_0) + weights[1] part(row_1) + ...`, row after row on the sums' grid. Meanwhile the second half of
+/// the rows `ahead` is asked for, if they are a whole strip.
 #[inline(always)]
 pub(super) fn add_rows<P: Part, T: Entry, L: Lanes, const ROWS: usize>(
     lanes: L,
     part: P,
     strip: &[T],
     columns: usize,
-    weights: &[f64; ROWS],
+    weights: [f64; ROWS],
     sums: &mut [Line],
     ahead: &[T],
 ) {
@@ -259,18 +270,18 @@ pub(super) fn add_rows<P: Part, T: Entry, L: Lanes, const ROWS: usize>(
             fetch(lanes, ahead, r * columns + at);
             fetch(lanes, ahead, (r + 1) * columns + at);
         }
-        let mut total = lanes.mul(splats[0], part.of(lanes, T::lanes(lanes, &rows[0][j])));
-        for r in 1..ROWS {
+        let mut total = lanes.load(&sum.0);
+        for r in 0..ROWS {
             total = lanes.mul_add(splats[r], part.of(lanes, T::lanes(lanes, &rows[r][j])), total);
         }
-        *sum = lanes.store(lanes.add(lanes.load(&sum.0), total));
+        *sum = lanes.store(total);
     }
     if let [sum] = last {
-        let mut total = lanes.mul(splats[0], part.of(lanes, T::lanes(lanes, &last_lanes(&strip[..columns]))));
-        for r in 1..ROWS {
+        let mut total = lanes.load(&sum.0);
+        for r in 0..ROWS {
             let last = last_lanes(&strip[r * columns..(r + 1) * columns]);
             total = lanes.mul_add(splats[r], part.of(lanes, T::lanes(lanes, &last)), total);
         }
-        *sum = lanes.store(lanes.add(lanes.load(&sum.0), total));
+        *sum = lanes.store(total);
     }
 }

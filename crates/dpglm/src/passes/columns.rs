@@ -6,12 +6,12 @@
 //! c = 1.6 that is at most 2 for every delta in [0, 2] (checked below), and points of the hull are no farther apart. So d
 //! columns move by at most `2 sqrt(d)` in all, over the count. Without means, a square moves by at most c.
 //!
-//! Sums err by at most [`gram_error`] times the sum of absolute values, which is at most 1 per unit and number.
+//! A row's numbers are at most 1 in size and rounded to a grid, of which the sums are exact; the two last roundings, of the sum and of
+//! its quotient, are relative to at most 1 per unit.
 
 use super::by_unit::ByUnit;
-use crate::data::Design;
-use crate::data::dataset::MOST_ROWS;
-use crate::kernels::{ColumnSums, column_sums, gram_error};
+use crate::data::{Design, Shape};
+use crate::kernels::{ColumnSums, Grid, column_sums};
 
 /// The factor of the squares in the release: it costs nothing.
 pub(crate) const SQUARE: f64 = 1.6;
@@ -22,11 +22,11 @@ pub(crate) fn read(design: &Design, units: &ByUnit<'_>) -> ColumnSums {
 }
 
 /// What a replaced unit moves `columns` pairs (or squares alone) by.
-pub(crate) fn sensitivity(columns: usize, with_means: bool, units: usize, count: f64) -> f64 {
+pub(crate) fn sensitivity(columns: usize, with_means: bool, shape: Shape, count: f64) -> f64 {
     let each = if with_means { 2.0 } else { SQUARE };
     let root = (columns as f64).sqrt();
-    let rounding = 2.0 * (gram_error(MOST_ROWS) + 8.0 * f64::EPSILON) * (1.0 + SQUARE) * root;
-    each * root / count * (1.0 + 1e-9) + rounding * units as f64 / count
+    let rounding = shape.rows_per_unit() * Grid::rounding(false) + 8.0 * f64::EPSILON * shape.units as f64;
+    each * root / count * (1.0 + 1e-9) + 2.0 * rounding * (1.0 + SQUARE) * root / count
 }
 
 #[cfg(test)]

@@ -8,11 +8,16 @@
 //! gamma a bit above twice the number of columns times the unit roundoff, and `|z| <= sqrt(columns)`. Each norm is rounded up by that and by a
 //! relative margin.
 //!
-//! *Sums.* A sum of `s z` that errs by a share e of the sum of absolute values errs, after S, by at most `e` times the sum of
+//! *Rows on a grid.* A stored entry is `z_j = x_j / inverse_j + centre_j x_0`, and `|x_j| <= |row j of W^-1| |u|`: with
+//! `|s| |u| <= bound` a term `s z_j` is at most `bound b_j`, b being [`RowMap::stored_bounds`]. Terms that err by a share e of these
+//! bounds err after the map by at most `e bound sum_j b_j |A e_j|`, which is [`RowMap::grid_growth`] times `e bound`, and products of two
+//! terms by its square. Row j of `W^-1` differs from that of the computed inverse V by at most `|I - V W| |W^-1|`.
+//!
+//! *Sums.* A sum of `s z` that is rounded by a share e of the sum of absolute values errs, after S, by at most `e` times the sum of
 //! `|s| inverse_j (|z_j| + |centre_j|) <= |s| (|x_j| + 2 inverse_j |centre_j|)`. As `|x| >= x_0 = 1` where anything is centred,
 //! that has norm at most `e amplification |s| |x|`, with `amplification = 1 + 2 |inverse * centre|`. W multiplies it by at most
-//! its norm, and `|x| <= |W^-1| |u|`: in all `e amplification condition |s| |u|`. The norm of `W^-1` is bounded by that of
-//! the computed inverse V over `1 - |I - V W|`.
+//! its norm, and `|x| <= |W^-1| |u|`: in all `e growth |s| |u|`, with `growth = amplification |W| |W^-1|`. The norm of `W^-1` is bounded by
+//! that of V over `1 - |I - V W|`.
 
 use crate::data::Design;
 use crate::kernels::{mapped_squares, squared_row_norms_from};
@@ -34,7 +39,10 @@ pub(crate) struct RowMap {
 struct Whitening {
     matrix: DMatrix<f64>,
     inverse: DMatrix<f64>,
-    condition: f64,
+    /// A bound on the norm of the exact inverse.
+    back: f64,
+    /// A bound on how far its rows are from those of the computed one.
+    apart: f64,
 }
 
 impl RowMap {
@@ -58,13 +66,14 @@ impl RowMap {
         };
         let residual = (DMatrix::identity(d, d) - &inverse * &matrix).norm();
         let rounding = 4.0 * d as f64 * f64::EPSILON * inverse.norm() * matrix.norm();
-        let apart = 1.0 - 1.01 * (residual + rounding);
-        let condition = 1.01 * matrix.norm() * inverse.norm() / apart;
-        (apart > 0.5).then(|| Self {
+        let residual = 1.01 * (residual + rounding);
+        let back = 1.01 * inverse.norm() / (1.0 - residual);
+        let apart = residual * back;
+        (residual < 0.5).then(|| Self {
             centre: self.centre.clone(),
             inverse: self.inverse.clone(),
             finest: self.finest,
-            whitening: Some(Whitening { matrix, inverse, condition }),
+            whitening: Some(Whitening { matrix, inverse, back, apart }),
         })
     }
 
@@ -100,7 +109,21 @@ impl RowMap {
     pub(crate) fn growth(&self) -> f64 {
         let squares = self.centre.iter().zip(&self.inverse).map(|(c, i)| (c * i).powi(2));
         let amplification = 1.0 + 2.001 * squares.sum::<f64>().sqrt();
-        amplification * self.whitening.as_ref().map_or(1.0, |w| w.condition)
+        amplification * self.whitening.as_ref().map_or(1.0, |w| w.back * w.matrix.norm() * 1.001)
+    }
+
+    /// What bounds each stored entry of a row of length one in these coordinates.
+    pub(crate) fn stored_bounds(&self) -> Vec<f64> {
+        let back = |j: usize| self.whitening.as_ref().map_or(1.0, |w| w.inverse.row(j).norm() + w.apart);
+        let bound = |j: usize| (back(j) / self.inverse[j] + self.centre[j].abs() * back(0)) * 1.001;
+        (0..self.columns()).map(bound).collect()
+    }
+
+    /// By how much errors of a share of these bounds may grow under the map; products of two by its square.
+    pub(crate) fn grid_growth(&self) -> f64 {
+        let matrix = self.matrix();
+        let each = self.stored_bounds().into_iter().zip(matrix.column_iter());
+        1.001 * each.map(|(bound, column)| bound * column.norm()).sum::<f64>()
     }
 
     /// `W S g` for vectors of one entry a column, one after the other.

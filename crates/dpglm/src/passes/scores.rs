@@ -8,16 +8,15 @@
 //!
 //! # Guarantee
 //! A unit's weighted score has Frobenius norm at most `bound`, enforced on the computed numbers: norms are rounded up, and
-//! the factor is short by more than its own rounding. A replaced unit moves the mean by at most `2 bound / count`,
-//! plus the bounded errors of summation and of the map ([`RowMap`]) on both sides. The slopes of a unit, times `|u|^2`, count
+//! the factor is short by more than its own rounding. A replaced unit moves the mean by at most `2 bound / count`, plus, on both
+//! sides, the rounding of its rows to the grid of the sums and the roundings of the map ([`RowMap`]). The slopes of a unit, times `|u|^2`, count
 //! as at most `trace` in their mean; they are rounded to multiples of `2^-24 trace` and added as whole numbers: the mean moves by at
 //! most `trace / count`.
 
 use super::by_unit::{ByUnit, exact_mean};
 use super::row_map::RowMap;
 use crate::data::Design;
-use crate::data::dataset::MOST_ROWS;
-use crate::kernels::{fused_pass_multi, predict, summation_error};
+use crate::kernels::{Grid, exact_pass, fused_pass_multi, predict, rounding};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a model says of one row at given linear predictors.
@@ -112,11 +111,17 @@ const SHORT: f64 = 1.0 - 1e-9;
 const SHORT_SUM: f64 = 1.0 - 1.0 / 32_768.0;
 
 impl ScorePass<'_> {
-    /// What a replaced unit moves the mean score by.
-    pub(crate) fn sensitivity(&self, bound: f64) -> f64 {
-        let roundings = self.map.columns() as f64 + 24.0;
-        let error = 2.0 * (summation_error(MOST_ROWS) + roundings * f64::EPSILON) * self.map.growth() * bound;
-        2.0 * bound / self.count * (1.0 + 1e-9) + error * self.units() / self.count
+    /// What a replaced unit moves the mean score of so many outputs by.
+    pub(crate) fn sensitivity(&self, bound: f64, outputs: usize) -> f64 {
+        let grid = rounding(self.design) * (outputs as f64).sqrt() * self.map.grid_growth();
+        let roundings = (self.map.columns() as f64 + 24.0) * f64::EPSILON * self.map.growth();
+        let error = self.units.data().shape().rows_per_unit() * grid + self.units() * roundings;
+        (1.0 + 1e-9 + error) * 2.0 * bound / self.count
+    }
+
+    /// The grid of sums of scores of at most this norm.
+    fn grid(&self, bound: f64) -> Grid {
+        Grid::of_columns(self.map.stored_bounds().into_iter().map(|stored| stored * bound))
     }
 
     /// What a replaced unit moves the mean slope by.
@@ -142,8 +147,8 @@ impl ScorePass<'_> {
             let slope = (weight * kept * slope).min(bounds.slopes * SHORT / (norm * norm));
             slopes[row].store(slope.to_bits(), Ordering::Relaxed);
         };
-        let mut gradient = vec![0.0; coefficients.len()];
-        fused_pass_multi(self.design, model.outputs(), coefficients, residual, &mut gradient);
+        let grid = self.grid(bounds.score);
+        let gradient = exact_pass(self.design, model.outputs(), coefficients, &grid, residual).values();
         let slopes = slopes.into_iter().map(|bits| f64::from_bits(bits.into_inner())).collect();
         self.finish(gradient, slopes, bounds.trace)
     }
@@ -208,8 +213,8 @@ impl ScorePass<'_> {
             out.iter_mut().zip(scored.residuals(row)).for_each(|(out, r)| *out = factor * r);
         };
         let zeros = vec![0.0; outputs * self.design.columns()];
-        let mut gradient = zeros.clone();
-        fused_pass_multi(self.design, outputs, &zeros, residual, &mut gradient);
+        let grid = self.grid(bounds.score);
+        let gradient = exact_pass(self.design, outputs, &zeros, &grid, residual).values();
         let slope = |row: usize| {
             let factor = factors[data.unit_of(row)];
             let kept = if model.own_size() { f64::from(u8::from(factor >= SHORT_SUM)) } else { factor };

@@ -29,7 +29,7 @@ use crate::central::purse::{Calibration, Planned};
 use crate::central::{Privacy, SparseMean, SparseMeanFit};
 use crate::data::{Design, MeanTable};
 use crate::error::{Error, Result};
-use crate::kernels::{Map, column_scores};
+use crate::kernels::{Grid, Map, column_scores};
 use crate::noise::RandomSource;
 use crate::privacy::{Adjacency, Budget, Event, Noise};
 use std::sync::{Arc, OnceLock};
@@ -247,7 +247,7 @@ impl Choice {
 
 /// How many more rows lie on one side of zero than on the other, the largest first.
 fn ordered_counts(table: &Design) -> Vec<f64> {
-    let mut counts = column_scores(table, |_| 1.0, Map::Sign);
+    let mut counts = column_scores(table, |_| 1.0, Map::Sign, &Grid::uniform(table.columns(), 1.0)).values();
     counts.iter_mut().for_each(|c| *c = c.abs());
     counts.sort_by(|a, b| b.total_cmp(a));
     counts

@@ -43,8 +43,8 @@ impl Indices {
     }
 }
 
-/// Numbers the columns of these entries anew, and lists the columns by their numbers with how often each occurs.
-pub(super) fn renumber(columns: usize, indices: &mut [u32]) -> (Vec<u32>, Vec<usize>) {
+/// Gives the columns of these entries new numbers, and lists the columns by their numbers.
+pub(super) fn renumber(columns: usize, indices: &mut [u32]) -> Vec<u32> {
     let mut counts = vec![0_u32; columns];
     let mut original = Vec::new();
     for &column in &*indices {
@@ -55,7 +55,6 @@ pub(super) fn renumber(columns: usize, indices: &mut [u32]) -> (Vec<u32>, Vec<us
         *count = count.saturating_add(1);
     }
     original.sort_unstable_by_key(|&column| (std::cmp::Reverse(counts[column as usize]), column));
-    let frequencies = original.iter().map(|&column| counts[column as usize] as usize).collect();
     let mut numbers = counts;
     for (number, &column) in (0..).zip(&original) {
         numbers[column as usize] = number;
@@ -63,7 +62,7 @@ pub(super) fn renumber(columns: usize, indices: &mut [u32]) -> (Vec<u32>, Vec<us
     for column in indices {
         *column = numbers[*column as usize];
     }
-    (original, frequencies)
+    original
 }
 
 impl Columns {

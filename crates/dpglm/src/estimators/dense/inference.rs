@@ -141,7 +141,7 @@ impl Passes<'_> {
                 DMatrix::from_column_slice(d, outputs, point.as_slice()) * response.directions.transpose();
             start.iter().zip(far.map.stored(moved.as_slice())).map(|(b, moved)| b + moved).collect()
         };
-        let sensitivity = far.sensitivity(reach.far);
+        let sensitivity = far.sensitivity(reach.far, response.outputs());
         let bounds = ScoreBounds { score: reach.far, trace: reach.far, slopes: reach.far };
         let mut point = DVector::zeros(size);
         let (mut mean_point, mut mean_score, mut precision) = (point.clone(), point.clone(), 0.0);

@@ -100,7 +100,7 @@ impl Passes<'_> {
             read();
 
             // The mean score.
-            let sensitivity = rows.sensitivity(bound);
+            let sensitivity = rows.sensitivity(bound, response.outputs());
             let noise = noise_of(plan, purse, SCORES[pass], share) * sensitivity;
             purse.vector(SCORES[pass], &mut scores.gradient, sensitivity)?;
             let gradient = DMatrix::from_vec(d, response.outputs(), scores.gradient) * &response.directions;
@@ -195,9 +195,9 @@ impl Passes<'_> {
     ) -> Result<SymmetricEigen<f64, nalgebra::Dyn>> {
         let Self { plan, whitened, rows, .. } = self;
         let d = rows.map.columns();
-        let sensitivity = products::sensitivity(rows.map, 1, bound, plan.shape.units, rows.count);
-        let mut packed =
-            products::read(rows.design, rows.map, 1, |row, out| out[0] = weights[row], rows.count);
+        let sensitivity = products::sensitivity(rows.map, 1, bound, plan.shape, rows.count);
+        let weight = |row: usize, out: &mut [f64]| out[0] = weights[row];
+        let mut packed = products::read(rows.design, rows.map, 1, weight, bound, rows.count);
         let noise = noise_of(plan, purse, SLOPES, share) * sensitivity;
         purse.vector(SLOPES, &mut packed, sensitivity)?;
         let target = whitened.symmetric(&(&whitened.spread * guess));

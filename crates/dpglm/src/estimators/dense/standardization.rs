@@ -44,7 +44,7 @@ pub(super) fn release<'a>(
         false => squares.collect(),
     };
     if columns > 0 {
-        let sensitivity = sensitivity(columns, intercept, plan.shape.units, count);
+        let sensitivity = sensitivity(columns, intercept, plan.shape, count);
         let noise = noise_of(plan, purse, COLUMNS, share) * sensitivity;
         purse.vector(COLUMNS, &mut moments, sensitivity)?;
         let least = (3.0 * noise).clamp(LEAST_VARIANCE, 1.0);

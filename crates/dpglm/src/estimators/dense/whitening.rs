@@ -71,8 +71,8 @@ pub(super) fn release(
         let factor = (reach * (1.0 - 1e-9) / norms[row]).min(1.0 - 1e-9);
         out[0] = units.share(row) * factor * factor;
     };
-    let sensitivity = products::sensitivity(&standard, 1, reach * reach, plan.shape.units, count);
-    let mut packed = products::read(design, &standard, 1, weight, count);
+    let sensitivity = products::sensitivity(&standard, 1, reach * reach, plan.shape, count);
+    let mut packed = products::read(design, &standard, 1, weight, reach * reach, count);
     let noise = noise_of(plan, purse, PRODUCTS, share) * sensitivity;
     purse.vector(PRODUCTS, &mut packed, sensitivity)?;
     let mut eigen = products::unpacked(packed, d, 1).symmetric_eigen();

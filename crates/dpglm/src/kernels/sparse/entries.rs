@@ -215,7 +215,7 @@ pub(super) fn dot<I: Index, V: Values, L: Lanes>(lanes: L, indices: &[I], values
     (sums[0] + sums[2]) + (sums[1] + sums[3])
 }
 
-/// Adds a row times `r` to the sums.
+/// Adds a row times `r` to the sums, on their grid. The last bit of r is set.
 #[inline(always)]
 pub(super) fn add_row<I: Index, V: Values, L: Lanes>(
     lanes: L,

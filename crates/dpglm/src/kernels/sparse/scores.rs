@@ -3,34 +3,35 @@
 use super::entries::{Index, Rows, Task, Values, add_row};
 use super::totals::{Piece, add_up};
 use crate::data::csr::Csr;
+use crate::kernels::grid::LastBit;
 use crate::kernels::lanes::{Kernel, Lanes, Level};
 
-/// `out_j = sum_i score(i) x_ij`, or of the signs of the entries.
+/// `sum_i score(i) x_ij` for every column, or of the signs of the entries, as pairs of doubles; the sums begin at `starts`.
 pub(in crate::kernels) fn scores<F: Fn(usize) -> f64 + Sync>(
     level: Level,
     x: &Csr,
+    starts: &[f64],
     score: &F,
     signs: bool,
-    out: &mut [f64],
-) {
-    ScoresTask { level, score, signs, out }.run_on(x);
+) -> Vec<(f64, f64)> {
+    ScoresTask { level, starts, score, signs }.run_on(x)
 }
 
 struct ScoresTask<'a, F> {
     level: Level,
+    starts: &'a [f64],
     score: &'a F,
     signs: bool,
-    out: &'a mut [f64],
 }
 
 impl<F: Fn(usize) -> f64 + Sync> Task for ScoresTask<'_, F> {
-    type Output = ();
+    type Output = Vec<(f64, f64)>;
 
-    fn run<I: Index, V: Values>(self, rows: Rows<'_, I, V>) {
-        let Self { level, score, signs, out } = self;
-        add_up(level, rows, out.len(), out, |piece| {
-            level.run(Scores { rows, score, signs, piece });
-        });
+    fn run<I: Index, V: Values>(self, rows: Rows<'_, I, V>) -> Self::Output {
+        let Self { level, starts, score, signs } = self;
+        add_up(level, rows, 1, starts, |piece, starts| {
+            level.run(Scores { rows, score, signs, piece, starts });
+        })
     }
 }
 
@@ -39,6 +40,7 @@ struct Scores<'a, I, V, F> {
     score: &'a F,
     signs: bool,
     piece: &'a mut Piece,
+    starts: &'a [f64],
 }
 
 impl<I: Index, V: Values, F: Fn(usize) -> f64> Kernel for Scores<'_, I, V, F> {
@@ -46,24 +48,25 @@ impl<I: Index, V: Values, F: Fn(usize) -> f64> Kernel for Scores<'_, I, V, F> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { rows, score, signs, piece } = self;
-        let range = piece.range.clone();
-        let length = piece.length;
-        for start in range.clone().step_by(Csr::BLOCK) {
+        let Self { rows, score, signs, piece, starts } = self;
+        let (length, bit) = (piece.length, LastBit::of(starts));
+        for block in piece.blocks() {
             for sums in I::tables_mut(&mut piece.sums, length) {
-                for row in start..range.end.min(start + Csr::BLOCK) {
+                for row in block.clone() {
                     let (indices, values) = rows.row(row);
-                    let score = score(row);
+                    let score = bit.set(score(row));
                     if signs {
                         for (&column, x) in indices.iter().zip(values.each()) {
-                            *column.of_mut(sums) += score * f64::from(i8::from(x > 0.0) - i8::from(x < 0.0));
+                            let sum = column.of_mut(sums);
+                            let sign = f64::from(i8::from(x > 0.0) - i8::from(x < 0.0));
+                            *sum = lanes.mul_add_one(score, sign, *sum);
                         }
                     } else {
                         add_row(lanes, indices, values, score, sums);
                     }
                 }
             }
-            piece.flush(lanes, rows.csr.full_after(start));
+            piece.join_block(lanes, starts);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Plain sums of a few terms, and a compensated total, for every column.
+//! Sums on a grid, and totals of the blocks before, for every column.
 //!
-//! Every piece of the rows has sums and totals of its own, so pieces are few: as many as keep several cores busy, as
-//! long as their totals stay small beside the entries.
+//! Every piece of the rows has sums of its own, and totals if it has more than one block of rows. So pieces are few: as many as
+//! keep several cores busy, as long as their sums stay small beside the entries.
 
 use super::entries::{Index, Rows, Values};
 use super::scratch;
-use crate::data::csr::Csr;
+use crate::kernels::grid::Grid;
 use crate::kernels::lanes::{Kernel, LANES, Lanes, Level};
 use crate::parallel;
 use std::ops::Range;
@@ -19,8 +19,7 @@ const JOIN_WORK: usize = 1 << 8;
 /// What the caller's function of a row costs, in entries.
 const ROW_WORK: usize = 16;
 
-/// Where the pieces of the rows begin and end: about the same number of entries in each, whoever works on them, and whole
-/// blocks of rows.
+/// Where the pieces of the rows begin and end: about the same number of entries in each, whoever works on them.
 pub(super) fn cuts(offsets: &[usize], totals: usize) -> Vec<Range<usize>> {
     let rows = offsets.len() - 1;
     let work = |row: usize| offsets[row] + ROW_WORK * row;
@@ -40,7 +39,7 @@ pub(super) fn cuts(offsets: &[usize], totals: usize) -> Vec<Range<usize>> {
                 high = middle;
             }
         }
-        let end = low.next_multiple_of(Csr::BLOCK).min(rows);
+        let end = low.min(rows);
         if end > start {
             cuts.push(start..end);
         }
@@ -52,43 +51,48 @@ pub(super) fn cuts(offsets: &[usize], totals: usize) -> Vec<Range<usize>> {
 /// One piece of the rows, and what it adds up, by the numbers of the columns.
 pub(super) struct Piece {
     pub range: Range<usize>,
-    /// One table of plain sums for every output.
+    /// One table of sums on the grid for every output.
     pub sums: Vec<f64>,
     /// The length of each.
     pub length: usize,
-    /// The compensated totals of the frequent groups of columns, for every output: eight doubles nearest to the sums, and
-    /// then the rests.
+    /// The totals of earlier blocks, for every output and group of columns: eight doubles, and eight rests. None where there is one
+    /// block.
     totals: Vec<f64>,
-    /// The number of frequent groups.
-    frequent: usize,
+    /// The columns that occur, and so many more that groups are whole.
+    used: usize,
 }
 
 impl Piece {
-    /// Sets the sums and totals of so many columns to zero.
-    fn clear(&mut self, columns: usize) {
+    /// Lets the sums start.
+    fn clear(&mut self, starts: &[f64]) {
         for sums in self.sums.chunks_exact_mut(self.length) {
-            sums[..columns].fill(0.0);
+            sums[..self.used].copy_from_slice(starts);
         }
         self.totals.fill(0.0);
     }
 
-    /// Moves the sums of these groups of columns to their totals.
+    /// The rows between which the sums join the totals.
+    pub fn blocks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        let Range { start, end } = self.range;
+        (start..end).step_by(Grid::rows(true)).map(move |start| start..end.min(start + Grid::rows(true)))
+    }
+
+    /// Moves the sums of a block to the totals, and lets them start again.
     #[inline(always)]
-    pub fn flush<L: Lanes>(&mut self, lanes: L, full: &[u32]) {
-        if full.is_empty() {
+    pub fn join_block<L: Lanes>(&mut self, lanes: L, starts: &[f64]) {
+        if self.totals.is_empty() {
             return;
         }
-        let (length, frequent) = (self.length, 2 * LANES * self.frequent);
-        let outputs = self.sums.chunks_exact_mut(length).zip(self.totals.chunks_exact_mut(frequent));
+        let outputs =
+            self.sums.chunks_exact_mut(self.length).zip(self.totals.chunks_exact_mut(2 * self.used));
         for (sums, totals) in outputs {
-            let (sums, totals) = (sums.as_chunks_mut::<LANES>().0, totals.as_chunks_mut::<LANES>().0);
-            for &group in full {
-                let sums = &mut sums[group as usize];
-                let [high, low] = &mut totals.as_chunks_mut::<2>().0[group as usize];
-                let total = [lanes.load(high), lanes.load(low)];
-                let total = add(lanes, total, lanes.load(sums), lanes.splat(0.0));
+            let sums = sums[..self.used].as_chunks_mut::<LANES>().0;
+            let totals = totals.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
+            for ((sums, [high, low]), start) in sums.iter_mut().zip(totals).zip(starts.as_chunks().0) {
+                let added = lanes.sub(lanes.load(sums), lanes.load(start));
+                let total = add(lanes, [lanes.load(high), lanes.load(low)], added, lanes.splat(0.0));
                 (*high, *low) = (lanes.store(total[0]).0, lanes.store(total[1]).0);
-                *sums = [0.0; LANES];
+                *sums = *start;
             }
         }
     }
@@ -98,66 +102,75 @@ impl Piece {
         self.sums[output * self.length..].as_chunks().0
     }
 
-    /// The totals of the frequent groups.
+    /// The totals of all groups, if there are any.
     fn totals_of(&self, output: usize) -> &[[[f64; LANES]; 2]] {
         let all = self.totals.as_chunks().0.as_chunks().0;
-        &all[output * self.frequent..(output + 1) * self.frequent]
+        &all[(output * self.used / LANES).min(all.len())..]
     }
 }
 
-/// Does `work` on every piece of the rows and adds up what they found: `out` has one number for every output and column.
+/// Does `work` on every piece of the rows and adds up what they found: a pair of doubles for every output and column. `starts` is
+/// where the sums of columns begin; `work` is given it by the numbers of the columns.
 pub(super) fn add_up<I: Index, V: Values>(
     level: Level,
     rows: Rows<'_, I, V>,
-    columns: usize,
-    out: &mut [f64],
-    work: impl Fn(&mut Piece) + Sync,
-) {
-    let outputs = out.len() / columns;
-    let (original, frequent) = (rows.csr.columns().original(), rows.csr.frequent_groups());
+    outputs: usize,
+    starts: &[f64],
+    work: impl Fn(&mut Piece, &[f64]) + Sync,
+) -> Vec<(f64, f64)> {
+    let (columns, original) = (starts.len(), rows.csr.columns().original());
     let length = I::length(original.len());
     let used = original.len().next_multiple_of(LANES);
-    let pieces = cuts(rows.offsets, out.len())
+    let mut by_number = scratch::take(used);
+    by_number.fill(0.0);
+    for (start, &column) in by_number.iter_mut().zip(original) {
+        *start = starts[column as usize];
+    }
+    let pieces = cuts(rows.offsets, outputs * columns)
         .into_iter()
         .map(|range| {
-            let totals = scratch::take(outputs * frequent * 2 * LANES);
-            Piece { range, sums: scratch::take(outputs * length), length, totals, frequent }
+            let several = range.len() > Grid::rows(true);
+            let totals = scratch::take(if several { outputs * 2 * used } else { 0 });
+            Piece { range, sums: scratch::take(outputs * length), length, totals, used }
         })
         .collect();
     let work = |piece: &mut Piece| {
-        piece.clear(used);
-        work(piece);
+        piece.clear(&by_number);
+        work(piece, &by_number);
     };
-    let mut joined = scratch::take(outputs * used);
-    let parts = joined.chunks_mut(used.max(1)).enumerate().flat_map(|(output, joined)| {
-        let parts = joined.as_chunks_mut().0.chunks_mut(JOIN_WORK).enumerate();
+    let mut joined = scratch::take(outputs * 2 * used);
+    let parts = joined.chunks_mut((2 * used).max(1)).enumerate().flat_map(|(output, joined)| {
+        let parts = joined.as_chunks_mut().0.as_chunks_mut().0.chunks_mut(JOIN_WORK).enumerate();
         parts.map(move |(part, out)| (output, part * JOIN_WORK, out))
     });
     let pieces = parallel::for_each_then(pieces, work, parts, |pieces, (output, first, out)| {
-        level.run(Join { pieces, output, first, out });
+        level.run(Join { pieces, output, first, starts: &by_number, out });
     });
-    if original.len() < columns {
-        out.fill(0.0);
-    }
-    for (joined, out) in joined.chunks_exact(used.max(1)).zip(out.chunks_exact_mut(columns)) {
-        for (&sum, &column) in joined.iter().zip(original) {
-            out[column as usize] = sum;
+    let mut out = vec![(0.0, 0.0); outputs * columns];
+    for (joined, out) in joined.chunks_exact((2 * used).max(1)).zip(out.chunks_exact_mut(columns)) {
+        let groups = joined.as_chunks::<LANES>().0.as_chunks::<2>().0;
+        let pairs = groups.iter().flat_map(|[high, low]| high.iter().zip(low));
+        for ((&high, &low), &column) in pairs.zip(original) {
+            out[column as usize] = (high, low);
         }
     }
     scratch::give(joined);
+    scratch::give(by_number);
     for Piece { sums, totals, .. } in pieces {
         scratch::give(sums);
         scratch::give(totals);
     }
+    out
 }
 
-/// Adds up what the pieces found in some groups of columns, in the order of the pieces, and rounds it.
+/// Adds up what the pieces found in some groups of columns.
 struct Join<'a> {
     pieces: &'a [Piece],
     output: usize,
     /// The first of the groups.
     first: usize,
-    out: &'a mut [[f64; LANES]],
+    starts: &'a [f64],
+    out: &'a mut [[[f64; LANES]; 2]],
 }
 
 impl Kernel for Join<'_> {
@@ -165,21 +178,24 @@ impl Kernel for Join<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { pieces, output, first, out } = self;
+        let Self { pieces, output, first, starts, out } = self;
+        let starts = starts.as_chunks().0;
         for (group, out) in (first..).zip(out) {
             let mut all = [lanes.splat(0.0); 2];
+            let start = lanes.load(&starts[group]);
             for piece in pieces {
                 if let Some([high, low]) = piece.totals_of(output).get(group) {
                     all = add(lanes, all, lanes.load(high), lanes.load(low));
                 }
-                all = add(lanes, all, lanes.load(&piece.sums_of(output)[group]), lanes.splat(0.0));
+                let sum = lanes.sub(lanes.load(&piece.sums_of(output)[group]), start);
+                all = add(lanes, all, sum, lanes.splat(0.0));
             }
-            *out = lanes.store(lanes.add(all[0], all[1])).0;
+            *out = [lanes.store(all[0]).0, lanes.store(all[1]).0];
         }
     }
 }
 
-/// `total + (high, low)`. Only the two additions to the low part round, and the rest is again small beside the sum.
+/// `total + (high, low)`; nothing is lost of multiples of one grid, and the rest is again small beside the sum.
 #[inline(always)]
 fn add<L: Lanes>(lanes: L, [a, low_a]: [L::Vector; 2], high: L::Vector, low: L::Vector) -> [L::Vector; 2] {
     let (sum, lost) = lanes.two_sum(a, high);

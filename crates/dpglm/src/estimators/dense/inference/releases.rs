@@ -131,7 +131,7 @@ impl Steps<'_, '_> {
     ) -> Result<(DMatrix<f64>, f64)> {
         let bounded = self.bounded(rows, &slope, size, purse)?;
         let weights = |row: usize, out: &mut [f64]| out[0] = bounded.factor(rows, row) * slope(row);
-        let packed = products::read(rows.design, rows.map, 1, weights, rows.count);
+        let packed = products::read(rows.design, rows.map, 1, weights, bounded.bound, rows.count);
         self.noisy(CURVATURE, rows, 1, packed, bounded.bound, purse)
     }
 
@@ -158,7 +158,7 @@ impl Steps<'_, '_> {
         trace: f64,
         purse: &mut Purse<'_>,
     ) -> Result<(DMatrix<f64>, f64)> {
-        let sensitivity = products::sensitivity(rows.map, outputs, trace, self.plan.shape.units, rows.count);
+        let sensitivity = products::sensitivity(rows.map, outputs, trace, self.plan.shape, rows.count);
         let share = match what {
             CURVATURE => self.shares.stages.first().copied().unwrap_or(1.0),
             SLOPE => self.shares.slope,
@@ -265,14 +265,16 @@ impl Steps<'_, '_> {
                     *out = (residuals[a] * short) * (residuals[b] * short);
                 }
             };
-            let [slope, second] = products::read_several(rows.design, rows.map, outputs, weights, count);
+            let traces = [bounded.bound, bound * bound];
+            let [slope, second] =
+                products::read_several(rows.design, rows.map, outputs, weights, traces, count);
             return Ok([
                 self.noisy(SLOPE, rows, outputs, slope, bounded.bound, purse)?,
                 self.noisy(SECOND, rows, outputs, second, bound * bound, purse)?,
             ]);
         }
         // A unit's rows score together: the norms of their scores sum to at most the far bound.
-        let packed = products::read(rows.design, rows.map, outputs, slope, count);
+        let packed = products::read(rows.design, rows.map, outputs, slope, bounded.bound, count);
         let slope = self.noisy(SLOPE, rows, outputs, packed, bounded.bound, purse)?;
         let value = |row: usize| factor(row) * scored.residuals(row)[0];
         let sizes = rows.units.sums(|row| value(row).abs() * rows.norms[row]);
@@ -280,7 +282,7 @@ impl Steps<'_, '_> {
         let sums =
             data.score_sums(|row| value(row) * short(row), |_, x| x.clamp(-1.0, 1.0), f64::INFINITY)?;
         let trace = (bound * (1.0 + rows.map.growth() * 2f64.powi(-16))).powi(2);
-        let packed = products::read(&sums, rows.map, 1, |_, out| out[0] = 1.0, count);
+        let packed = products::read(&sums, rows.map, 1, |_, out| out[0] = 1.0, trace, count);
         Ok([slope, self.noisy(SECOND, rows, 1, packed, trace, purse)?])
     }
 }
