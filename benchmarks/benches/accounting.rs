@@ -2,6 +2,9 @@
 
 use divan::{Bencher, black_box};
 use dpglm::accounting::{account, calibrate};
+use dpglm::central::Privacy;
+use dpglm::data::Shape;
+use dpglm::estimators::dense::{Likelihood, Regression};
 use dpglm::privacy::{Budget, Event, Noise};
 
 fn main() {
@@ -30,4 +33,15 @@ fn calibrate_selection_and_values(bencher: Bencher) {
     ];
     let budget = Budget::new(1.0, 1e-6).expect("valid");
     bencher.bench(|| calibrate(black_box(&template), &[], budget));
+}
+
+/// All of the planning of a dense fit, with intervals (whose tail levels are selections) and without.
+#[divan::bench(args = [false, true])]
+fn plan_a_dense_fit(bencher: Bencher, intervals: bool) {
+    let mut model = Regression::new(Likelihood::Logistic).expect("valid").with_intercept();
+    if intervals {
+        model = model.intervals(0.95).expect("valid");
+    }
+    let privacy = Privacy::Budget(Budget::new(1.0, 1e-6).expect("valid"));
+    bencher.bench(|| model.prepare(black_box(Shape::new(11, 40_000)), privacy));
 }

@@ -1,10 +1,11 @@
 //! From a budget to noise.
 //!
 //! # Algorithm
-//! All noise scales of the template are multiplied by one factor, found by a bracketed search on the accountant's
-//! own epsilon. The factor returned has been accounted and meets the budget: the search ends on the private side.
+//! All noise scales of the template are multiplied by one factor, found by a search on the accountant's own epsilon: by a few secant
+//! steps from the closed form of a Gaussian, and where these do not end, in a bracket. The factor returned has been accounted and meets
+//! the budget: the search ends on the private side.
 
-use super::{basic_epsilon, epsilon_at, gaussian};
+use super::{Guarantee, account, basic_epsilon, epsilon_at, gaussian};
 use crate::error::{Error, Result};
 use crate::privacy::{Budget, Event, Noise};
 
@@ -25,6 +26,15 @@ const PRECISION: f64 = 1e-6;
 /// # Ok::<(), dpglm::Error>(())
 /// ```
 pub fn calibrate(template: &[Event], spent: &[Event], budget: Budget) -> Result<Vec<Event>> {
+    Ok(calibrated(template, spent, budget)?.0)
+}
+
+/// The same, with the guarantee of these events and the spent ones together.
+pub(crate) fn calibrated(
+    template: &[Event],
+    spent: &[Event],
+    budget: Budget,
+) -> Result<(Vec<Event>, Guarantee)> {
     if template.is_empty() {
         return Err(Error::Conflict(
             "calibrate needs at least one event whose noise may change: the template is empty".into(),
@@ -35,9 +45,14 @@ pub fn calibrate(template: &[Event], spent: &[Event], budget: Budget) -> Result<
         delta: budget.delta().to_string(),
         reason,
     };
-    let finish = |factor: f64| template.iter().map(|e| e.with_noise_scaled(factor)).collect();
+    let scaled = |factor: f64| -> Result<(Vec<Event>, Guarantee)> {
+        let events: Vec<Event> =
+            template.iter().map(|e| e.with_noise_scaled(factor)).collect::<Result<_>>()?;
+        let guarantee = account(&[&events, spent].concat(), budget.delta())?;
+        Ok((events, guarantee))
+    };
     if budget.is_pure() {
-        return finish(pure_factor(template, spent, budget).map_err(unreachable)?);
+        return scaled(pure_factor(template, spent, budget).map_err(unreachable)?);
     }
     if !spent.is_empty() {
         let used = epsilon_at(spent, budget.delta())?;
@@ -47,13 +62,11 @@ pub fn calibrate(template: &[Event], spent: &[Event], budget: Budget) -> Result<
             )));
         }
     }
-    let cost = |factor: f64| -> Result<f64> {
-        let mut events: Vec<Event> =
-            template.iter().map(|e| e.with_noise_scaled(factor)).collect::<Result<_>>()?;
-        events.extend_from_slice(spent);
-        epsilon_at(&events, budget.delta())
-    };
     let (start, stride) = gaussian_factor(template, spent, budget).unwrap_or((1.0, 0.2));
+    if let Some(found) = secant(start, budget, &scaled) {
+        return Ok(found);
+    }
+    let cost = |factor: f64| Ok(scaled(factor)?.1.epsilon);
     let (mut low, mut high) = bracket(start, stride, budget.epsilon(), &cost).ok_or_else(|| {
         unreachable("the noise would leave the range of double precision; rescale the template".into())
     })?;
@@ -72,7 +85,7 @@ pub fn calibrate(template: &[Event], spent: &[Event], budget: Budget) -> Result<
             (low, above, below) = ((factor, epsilon), height(epsilon), 0.5 * below);
         }
     }
-    finish(high.0)
+    scaled(high.0)
 }
 
 /// The closed form where everything is Gaussian, and nearly right where selections and pure releases count as Gaussians of
@@ -112,6 +125,39 @@ fn pure_factor(template: &[Event], spent: &[Event], budget: Budget) -> std::resu
         return Ok(factor);
     }
     Err(format!("the events already spent cost epsilon {used} on their own; raise the budget"))
+}
+
+/// Events that meet the budget within the precision, if the secant method finds one in a few steps from a start nearby. The first
+/// step takes the slope of a Gaussian's epsilon, `mu^2 / 2 + mu t` for `t = sqrt(2 ln 1/delta)`; all aim a little to the private side.
+fn secant<T>(
+    start: f64,
+    budget: Budget,
+    scaled: &impl Fn(f64) -> Result<(T, Guarantee)>,
+) -> Option<(T, Guarantee)> {
+    const STEPS: usize = 5;
+    let t = (-2.0 * budget.delta().ln()).sqrt();
+    let mu = gaussian::largest_mu(budget.epsilon(), budget.delta());
+    let mut slope = -(mu + t) / (0.5 * mu + t);
+    let (target, mut factor) = (budget.epsilon().ln(), start.ln());
+    let mut last: Option<(f64, f64)> = None;
+    for _ in 0..STEPS {
+        let found = scaled(factor.exp()).ok()?;
+        let epsilon = found.1.epsilon;
+        let miss = epsilon.ln() - target;
+        if epsilon <= budget.epsilon() && miss > slope * PRECISION {
+            return Some(found);
+        }
+        if let Some((before, missed)) = last {
+            let seen = (miss - missed) / (factor - before);
+            slope = if (-3.0..-0.3).contains(&seen) { seen } else { slope };
+        }
+        last = Some((factor, miss));
+        factor -= miss / slope - 0.3 * PRECISION;
+        if !factor.is_finite() || (factor - start.ln()).abs() > 0.5 {
+            return None;
+        }
+    }
+    None
 }
 
 /// A noise factor and the epsilon it leads to.

@@ -160,8 +160,9 @@ impl Loss {
             mass[cell] += p - upper;
             mass[cell + 1] += upper;
         };
+        let rule = CellRule::new(step);
         for cell in 0..cells {
-            let (p, upper) = self.cell(point(cell), point(cell + 1));
+            let (p, upper) = self.cell(point(cell), point(cell + 1), &rule);
             split(cell, p, upper);
         }
         for (place, atom) in self.atoms() {
@@ -180,8 +181,9 @@ impl Loss {
         }
         // Tilt relative to the lattice's top, so that nothing overflows.
         let top = point(cells);
-        for (i, m) in mass.iter_mut().enumerate() {
-            *m *= (order * (point(i) - top)).exp();
+        let powers = Powers::new(-order * step, cells);
+        for (i, m) in mass.iter_mut().rev().enumerate() {
+            *m *= powers.of(i);
         }
         let sum: f64 = mass.iter().sum();
         mass.iter_mut().for_each(|m| *m /= sum);
@@ -189,7 +191,7 @@ impl Loss {
     }
 
     /// `(int dP, int (1 - e^{-(l - start)}) dP)` of the continuous part over `(start, end]`.
-    fn cell(&self, start: f64, end: f64) -> (f64, f64) {
+    fn cell(&self, start: f64, end: f64, rule: &CellRule) -> (f64, f64) {
         match *self {
             Loss::Gaussian { mu } => {
                 let log_scale = -(mu * (2.0 * std::f64::consts::PI).sqrt()).ln();
@@ -197,6 +199,9 @@ impl Loss {
                 let (low, high) = (start.max(0.5 * mu * mu - 40.0 * mu), end.min(0.5 * mu * mu + 40.0 * mu));
                 if low >= high {
                     return (0.0, 0.0);
+                }
+                if low == start && high == end && rule.step < 0.004 * mu {
+                    return rule.gaussian(start, mu, log_scale);
                 }
                 integrate_cell(low, high, 0.02 * mu, |l| {
                     let z = (l - 0.5 * mu * mu) / mu;
@@ -261,6 +266,54 @@ impl Loss {
             }
             Loss::Bounded { .. } | Loss::Selections(_) => f64::NEG_INFINITY,
         }
+    }
+}
+
+/// Powers `e^{k x}` of one number, k from 0, as products of two that are exponentials themselves: a few units of round-off, and no
+/// exponential to compute for each.
+pub(super) struct Powers {
+    near: [f64; 64],
+    far: Vec<f64>,
+}
+
+impl Powers {
+    pub(super) fn new(exponent: f64, most: usize) -> Self {
+        let near = std::array::from_fn(|k| (exponent * k as f64).exp());
+        let far = (0..=most / 64).map(|k| (exponent * (64 * k) as f64).exp()).collect();
+        Self { near, far }
+    }
+
+    pub(super) fn of(&self, k: usize) -> f64 {
+        self.far[k / 64] * self.near[k % 64]
+    }
+}
+
+/// Three points of a narrow cell, with their weights, the step among them, and `1 - e^{-x}` of their distances from its start. Of a
+/// Gaussian density over a cell of `0.004` of its deviation, at most 40 deviations out, the rule errs by a share of `h^6 z^6 /
+/// 2,016,000 < 1e-11`, and within 14 deviations, where all but `1e-40` of the mass lies, by less than `2e-14`: far below what composition
+/// charges for the rounding of masses.
+struct CellRule {
+    step: f64,
+    points: [(f64, f64, f64); 3],
+}
+
+impl CellRule {
+    fn new(step: f64) -> Self {
+        let half = 0.5 * (0.6_f64).sqrt();
+        let rule = [(0.5 - half, 5.0 / 18.0), (0.5, 4.0 / 9.0), (0.5 + half, 5.0 / 18.0)];
+        let point = |(place, weight): (f64, f64)| (step * place, step * weight, -(-step * place).exp_m1());
+        Self { step, points: rule.map(point) }
+    }
+
+    fn gaussian(&self, start: f64, mu: f64, log_scale: f64) -> (f64, f64) {
+        let (mut mass, mut upper) = (0.0, 0.0);
+        for (place, weight, share) in self.points {
+            let z = (start + place - 0.5 * mu * mu) / mu;
+            let p = weight * (log_scale - 0.5 * z * z).exp();
+            mass += p;
+            upper += p * share;
+        }
+        (mass, upper)
     }
 }
 

@@ -26,10 +26,11 @@
 //! Koskela, Jälkö and Honkela 2020 (Fourier accounting); Doroshenko et al. 2022 (connect the dots); Higham, *Accuracy
 //! and Stability of Numerical Algorithms*, 2002.
 
-use super::loss::{Lattice, Loss, Shape};
+use super::loss::{Lattice, Loss, Powers, Shape};
 use super::selections::Together;
 use crate::privacy::Event;
-use realfft::RealFftPlanner;
+use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 /// Unit round-off of f64.
 const U: f64 = f64::EPSILON / 2.0;
@@ -41,6 +42,9 @@ const POINTS: f64 = 14_500.0;
 const TAIL: f64 = 45.0;
 /// Relative inflation of the loss's variance that the lattice may cause.
 const INFLATION: f64 = 2e-5;
+
+/// Precision of the logarithm of a tilt: a hundredth off, a bound is as tight but for the round-off's charge.
+const ORDER: f64 = 0.01;
 
 /// A mix of releases whose loss distributions are known.
 pub(crate) struct Mix {
@@ -136,7 +140,7 @@ impl Mix {
         // Past 30 / width a bounded loss sits on its top atom, and the tilt has nothing left to do.
         let cap = if narrowest.is_finite() { 30.0 / narrowest } else { 1e3 / self.spread() };
         let (mut low, mut high) = ((0.05 / self.spread()).ln(), cap.max(0.1 / self.spread()).ln());
-        for _ in 0..40 {
+        while high - low > ORDER {
             let middle = 0.5 * (low + high);
             if low_enough(middle.exp()) { low = middle } else { high = middle }
         }
@@ -148,7 +152,7 @@ impl Mix {
     fn window(&self, order: f64) -> (f64, f64, f64) {
         let here = self.log_moment(order);
         let scale = 1.0 / self.curvature(order).sqrt().max(1e-3 * self.spread());
-        let steps = (-12..14).map(|i| scale * 2f64.powf(0.5 * f64::from(i)));
+        let steps = (-6..7).map(|i| scale * 2f64.powi(i));
         let (mut left, mut right, mut right_step) = (f64::NEG_INFINITY, f64::INFINITY, scale);
         for s in steps {
             let end = (self.log_moment(order + s) - here + TAIL) / s;
@@ -186,8 +190,7 @@ impl Mix {
             .collect::<Option<_>>()?;
 
         // Step 3: transform, multiply, transform back.
-        let mut planner = RealFftPlanner::<f64>::new();
-        let forward = planner.plan_fft_forward(length);
+        let (forward, inverse) = transforms(length);
         let mut product = forward.make_output_vec();
         product.fill(realfft::num_complex::Complex::new(1.0, 0.0));
         let mut spectrum = forward.make_output_vec();
@@ -222,7 +225,6 @@ impl Mix {
         if let [head, .., tail] = product.as_mut_slice() {
             (head.im, tail.im) = (0.0, 0.0);
         }
-        let inverse = planner.plan_fft_inverse(length);
         let mut scratch = inverse.make_scratch_vec();
         inverse.process_with_scratch(&mut product, &mut window, &mut scratch).ok()?;
 
@@ -274,6 +276,15 @@ impl Mix {
     }
 }
 
+type Transforms = (Arc<dyn RealToComplex<f64>>, Arc<dyn ComplexToReal<f64>>);
+
+/// The transforms of this length, planned once: their tables take as long as using them.
+fn transforms(length: usize) -> Transforms {
+    static PLANNER: LazyLock<Mutex<RealFftPlanner<f64>>> = LazyLock::new(Mutex::default);
+    let mut planner = PLANNER.lock().unwrap_or_else(PoisonError::into_inner);
+    (planner.plan_fft_forward(length), planner.plan_fft_inverse(length))
+}
+
 /// Selections of equal range as blocks; other releases as they are.
 fn together((loss, count): (Loss, u64)) -> Vec<(Loss, u64)> {
     let blocks = match loss {
@@ -290,8 +301,8 @@ impl Lattice {
     /// `ln sum t e^{s x}` of the tilted masses: the further log-moment beyond the tilt.
     fn moment_gain(&self, s: f64, step: f64) -> f64 {
         let top = step * (self.first + self.tilted.len() as i64 - 1) as f64;
-        let sum: f64 =
-            self.tilted.iter().rev().enumerate().map(|(i, p)| p * (-s * step * i as f64).exp()).sum();
+        let powers = Powers::new(-s * step, self.tilted.len());
+        let sum: f64 = self.tilted.iter().rev().enumerate().map(|(i, p)| p * powers.of(i)).sum();
         sum.ln() + s * top
     }
 }

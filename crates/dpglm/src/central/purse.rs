@@ -20,14 +20,14 @@ pub(crate) mod tape;
 
 use crate::accounting::Certificate;
 use crate::accounting::gaussian::largest_mu;
-use crate::accounting::{Guarantee, account, calibrate, curve};
+use crate::accounting::{Guarantee, calibrated, curve, part};
 use crate::error::{Error, Result};
 use crate::mechanisms::{Candidates, GaussianVector, LaplacePeeling, LaplaceVector, PrivateQuantile};
 use crate::noise::{Race, RandomSource};
 use crate::privacy::{Adjacency, Budget, Event, Noise};
 use replay::{Input, Output, Played, Probe, Watch};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The privacy asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -144,7 +144,16 @@ struct Promise {
     /// Noise per unit of sensitivity at share 1.
     multiplier: f64,
     guarantee: Guarantee,
-    curve: Vec<(f64, f64)>,
+    /// Whether rows are in parts that pay apart.
+    in_parts: bool,
+    /// Computed when it is first asked for: it takes longer than all of the planning.
+    curve: Arc<OnceLock<Vec<(f64, f64)>>>,
+}
+
+impl Promise {
+    fn new(multiplier: f64, guarantee: Guarantee, in_parts: bool) -> Self {
+        Self { multiplier, guarantee, in_parts, curve: Arc::default() }
+    }
 }
 
 impl Calibration {
@@ -164,6 +173,7 @@ impl Calibration {
 
     /// The same plan with its noise multiplied by a factor of at least 1, under the claim of before.
     pub(crate) fn with_more_noise(mut self, factor: f64) -> Self {
+        self.curve();
         if let Some(promise) = &mut self.promise {
             promise.multiplier *= factor.max(1.0);
         }
@@ -173,6 +183,7 @@ impl Calibration {
     /// The same with its noise multiplied by a factor that the estimator knows of, under the claim of before: a twin for audits.
     #[cfg(test)]
     pub(crate) fn with_known_noise(mut self, factor: f64) -> Self {
+        self.curve();
         self.promise.iter_mut().for_each(|promise| promise.multiplier *= factor);
         self
     }
@@ -187,6 +198,19 @@ impl Calibration {
         let Some(promise) = &self.promise else { return Ok(Vec::new()) };
         let planned = self.plan.iter().map(|line| line.event(promise.multiplier));
         self.fixed.iter().cloned().map(Ok).chain(planned).collect()
+    }
+
+    /// The privacy curve of the plan. It says more than the guarantee, which stands without it where an extreme delta has no finite
+    /// epsilon.
+    fn curve(&self) -> Vec<(f64, f64)> {
+        let Some(promise) = &self.promise else { return Vec::new() };
+        let compute = || -> Result<Vec<(f64, f64)>> {
+            if promise.in_parts {
+                return part::curve(&self.events_of(split::ALL)?, &self.planned_parts()?);
+            }
+            curve(&self.events()?)
+        };
+        promise.curve.get_or_init(|| compute().unwrap_or_default()).clone()
     }
 
     /// A purse to spend the plan from, once.
@@ -227,13 +251,10 @@ impl Calibration {
 
 fn promise(plan: &[Planned], fixed: &[Event], budget: Budget) -> Result<Promise> {
     let template: Vec<Event> = plan.iter().map(|p| p.event(1.0)).collect::<Result<_>>()?;
-    let calibrated = calibrate(&template, fixed, budget)?;
+    let (calibrated, guarantee) = calibrated(&template, fixed, budget)?;
     let (before, after) = (noise_to_sensitivity(&template), noise_to_sensitivity(&calibrated));
-    // Given away: the rounding of sensitivities on the way from plan to release.
-    let multiplier = after / before * (1.0 + 1e-9);
-    let mut events: Vec<Event> = plan.iter().map(|p| p.event(multiplier)).collect::<Result<_>>()?;
-    events.extend_from_slice(fixed);
-    Ok(Promise { multiplier, guarantee: account(&events, budget.delta())?, curve: curve(&events)? })
+    // Given away: the rounding of sensitivities on the way from plan to release. With more noise the guarantee stands.
+    Ok(Promise::new(after / before * (1.0 + 1e-9), guarantee, false))
 }
 
 /// The first event's noise relative to its sensitivity.
@@ -556,7 +577,7 @@ impl Purse<'_> {
                 adjacency,
                 std::mem::take(&mut self.events).into_iter().map(|(_, event)| event).collect(),
                 promise.guarantee,
-                promise.curve.clone(),
+                self.calibration.curve(),
                 &*self.rng,
             ),
         }

@@ -49,8 +49,7 @@ impl Calibration {
         // Step 3
         let parts = calibration.planned_parts()?;
         let guarantee = part::guarantee(&common, &parts, budget.delta())?;
-        let curve = part::curve(&common, &parts)?;
-        calibration.promise = Some(Promise { multiplier, guarantee, curve });
+        calibration.promise = Some(Promise::new(multiplier, guarantee, true));
         Ok(calibration)
     }
 
@@ -86,7 +85,7 @@ impl Purse<'_> {
         match &self.calibration.promise {
             None => self.close(adjacency),
             Some(promise) => {
-                let (guarantee, curve) = (promise.guarantee, promise.curve.clone());
+                let (guarantee, curve) = (promise.guarantee, self.calibration.curve());
                 Certificate::accounted(adjacency, common, guarantee, curve, &*self.rng).in_parts(parts)
             }
         }
