@@ -268,6 +268,22 @@ mod tests {
         assert_eq!(data.sum_by_unit(|_| 1.0), [rows as f64]);
     }
 
+    /// Whatever a unit's further rows are, nothing sees them, and others' rows stay.
+    #[test]
+    fn a_unit_has_so_many_rows_that_count() {
+        let most = MOST_UNIT_ROWS as usize;
+        let rows = most + 4;
+        let mut of_row = vec![0; rows];
+        (of_row[1], of_row[rows - 1]) = (1, 1);
+        let data = Dataset::new(Design::from_i8(rows, 1, vec![0; rows], 1.0).unwrap(), vec![0.0; rows]);
+        let data = data.and_then(|d| d.with_units(of_row, 2, "person")).unwrap();
+        let counted = data.sum_by_unit(|row| data.weight(row));
+        assert_eq!(counted, [most as f64, 2.0]);
+        assert_eq!((data.weight(most), data.weight(most + 1), data.weight(rows - 1)), (1.0, 0.0, 1.0));
+        // Whether rows may be dropped is public, and does not follow from private rows.
+        assert!(!data.has_weights() && !data.shape().dropped);
+    }
+
     #[test]
     fn sums_of_scores_are_clipped_as_computed() {
         let design = Design::from_f64(3, 2, vec![3.0, 4.0, 3.0, 4.0, 0.1, 0.0]).unwrap();
