@@ -1,6 +1,6 @@
 //! Sparse regression from private labels and public features, beside what the paper prints.
 //!
-//! `cargo run --release --bin local_labels -- [RUNS] [SETTING] [METHOD]`, the last two as parts of names. Setting of WX section VIII: x uniform on {-1, 1}^p, s* coefficients
+//! `cargo run --release --bin local_labels -- [RUNS] [SETTING] [METHOD]`, the last two as parts of names. Setting of Wang and Xu 2021 section VIII: x uniform on {-1, 1}^p, s* coefficients
 //! uniform on [0, 1] scaled to norm at most 1, errors uniform within 0.05, labels declared in [-4, 4]. The server knows the features,
 //! the declared interval, n, p, s and epsilon.
 

@@ -33,7 +33,7 @@ fn logistic(n: usize, s: usize, asked: usize, seed: u64) -> Errors {
     [squared_distance(&fit.coefficients(d), &beta), squared_distance(&plain, &beta)]
 }
 
-/// Relative l2 error in the linear setting (i) of WG.
+/// Relative l2 error in the linear setting (i) of Wang and Gu 2020.
 fn linear(epsilon: f64, asked: usize, seed: u64) -> Errors {
     let (n, d, s) = (800, 1_000, 10);
     let rng = &mut Generator::seed_from_u64(seed);

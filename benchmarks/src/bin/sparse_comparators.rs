@@ -1,6 +1,6 @@
 //! Relative l2 errors of the sparse methods in simulation.
 //!
-//! `cargo run --release --bin sparse_comparators -- [SEEDS] [FILTER]`. WG setting (i), linear: 800 rows, 1,000 columns, 10
+//! `cargo run --release --bin sparse_comparators -- [SEEDS] [FILTER]`. Wang and Gu 2020 setting (i), linear: 800 rows, 1,000 columns, 10
 //! coefficients that are not zero, standard normal; features uniform on (-1, 1), noise of variance 0.1, responses declared in
 //! [-10, 10], delta 0.01. Frank-Wolfe is given the true l1 norm as its radius, all others the true sparsity. A FILTER that
 //! begins with `logistic` runs the sparse logistic setting instead, which takes long.

@@ -31,7 +31,7 @@ fn logistic(n: usize, d: usize, s: usize, largest: usize, seed: u64) -> Outcome 
     (error(told.coefficients(d)), error(tuned.coefficients(d)), tuned.support.len())
 }
 
-/// The sparse mean of C21 §5.2: normal rows, d = n, 20 means uniform on (-10, 10).
+/// The sparse mean of Cai et al. 2021 §5.2: normal rows, d = n, 20 means uniform on (-10, 10).
 fn mean(n: usize, largest: usize, seed: u64) -> Outcome {
     let (d, s) = (n, 20);
     let (table, mu) = sparse_normal(n, d, s, seed).expect("shape");

@@ -1,4 +1,4 @@
-//! The attacks of C20 and C21: can it be told who was in the table?
+//! The attacks of Cai et al. 2020 and Cai et al. 2021: can it be told who was in the table?
 //!
 //! Each figure draws 2n records of one distribution, estimates from the first n, and scores all by the paper's attack, which knows the
 //! truth. Measured: the probability that a random member scores above a random other (the area under the ROC curve). One half is

@@ -1,4 +1,4 @@
-//! C20: *The cost of privacy in generalized linear models*.
+//! Cai et al. 2020: *The cost of privacy in generalized linear models*.
 
 pub mod dense;
 pub mod figure_1a;

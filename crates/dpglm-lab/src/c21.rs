@@ -1,4 +1,4 @@
-//! C21: *The cost of privacy: optimal rates of convergence for parameter estimation with differential privacy*.
+//! Cai et al. 2021: *The cost of privacy: optimal rates of convergence for parameter estimation with differential privacy*.
 //!
 //! Everywhere (epsilon, delta) = (0.5, 10/n^1.1), and l2 errors. That delta exceeds 1/n for every n below 10^10.
 

@@ -1,4 +1,4 @@
-//! NL: generalized linear models in the non-interactive local model, with public unlabeled features.
+//! Wang et al. 2021: generalized linear models in the non-interactive local model, with public unlabeled features.
 
 pub mod figure_1a;
 pub mod figure_1b;

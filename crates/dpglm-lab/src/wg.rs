@@ -1,4 +1,4 @@
-//! WG: Wang and Gu, *Differentially private sparse learning by knowledge transfer*.
+//! Wang and Gu 2020: Wang and Gu, *Differentially private sparse learning by knowledge transfer*.
 
 pub mod figure_2a;
 pub mod figure_2b;

@@ -1,4 +1,4 @@
-//! WX: sparse linear regression in the local model, labels private or whole records, and sparse empirical risk.
+//! Wang and Xu 2021: sparse linear regression in the local model, labels private or whole records, and sparse empirical risk.
 
 pub mod figure_1;
 pub mod figure_2;

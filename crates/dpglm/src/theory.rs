@@ -5,11 +5,11 @@
 //!
 //! | module | paper |
 //! | --- | --- |
-//! | [`means`], [`linear`] | C21: Cai, Wang and Zhang, *The cost of privacy*, Annals of Statistics 2021 |
-//! | [`glm`] | C20: Cai, Wang and Zhang, *The cost of privacy in generalized linear models*, 2020 |
-//! | [`local_sparse`] | WX: Wang and Xu, *On sparse linear regression in the local differential privacy model*, 2021 |
-//! | [`one_shot`] | NL: Wang, Zhang, Gaboardi and Xu, *Non-interactive local GLM with public unlabeled data*, 2021 |
-//! | [`transfer`] | WG: Wang and Gu, *A knowledge transfer framework for private sparse learning*, 2020 |
+//! | [`means`], [`linear`] | Cai, Wang and Zhang, *The cost of privacy*, Annals of Statistics 2021 (Cai et al. 2021) |
+//! | [`glm`] | Cai, Wang and Zhang, *The cost of privacy in generalized linear models*, 2020 (Cai et al. 2020) |
+//! | [`local_sparse`] | Wang and Xu, *On sparse linear regression in the local differential privacy model*, 2021 |
+//! | [`one_shot`] | Wang, Zhang, Gaboardi and Xu, *Estimating smooth GLM in non-interactive local differential privacy model with public unlabeled data*, 2021 (Wang et al. 2021) |
+//! | [`transfer`] | Wang and Gu, *A knowledge transfer framework for private sparse learning*, 2020 |
 //!
 //! Errors are squared l2 norms unless a function says otherwise.
 
@@ -38,7 +38,7 @@ pub struct Setting {
     pub epsilon: f64,
     /// The probability of failure.
     pub delta: f64,
-    /// The standard deviation of the noise (C21), or the root of the dispersion `c(sigma)` (C20).
+    /// The standard deviation of the noise (Cai et al. 2021), or the root of the dispersion `c(sigma)` (Cai et al. 2020).
     pub sigma: f64,
 }
 
@@ -79,7 +79,7 @@ impl Setting {
         self.s * self.d.ln().max(1.0)
     }
 
-    /// `sigma^2 (size / n + size^2 factor / (n epsilon)^2)`: the shape of every central rate of C20 and C21.
+    /// `sigma^2 (size / n + size^2 factor / (n epsilon)^2)`: the shape of every central rate of Cai et al. 2020 and Cai et al. 2021.
     fn central(&self, size: f64, factor: f64) -> f64 {
         self.sigma.powi(2) * (size / self.n + (size / (self.n * self.epsilon)).powi(2) * factor)
     }
@@ -124,39 +124,39 @@ mod tests {
 
     fn rates() -> Vec<Rate> {
         vec![
-            ("C21 3.1", means::dense_lower),
-            ("C21 3.2", means::dense_upper),
-            ("C21 3.2 bounded", means::dense_upper_bounded),
-            ("C21 3.3", means::sparse_lower),
-            ("C21 3.4", means::sparse_upper),
-            ("C21 4.1", linear::dense_lower),
-            ("C21 4.2", linear::dense_upper),
-            ("C21 4.3", linear::sparse_lower),
-            ("C21 4.4", linear::sparse_upper),
-            ("C20 1", glm::dense_upper),
-            ("C20 3", glm::sparse_upper),
-            ("C20 5", glm::dense_lower),
-            ("C20 6", glm::sparse_lower),
-            ("WX 1", local_sparse::one_shot_lower),
-            ("WX 2", local_sparse::sequential_lower),
-            ("WX 3", local_sparse::sum_lower),
-            ("WX 4", local_sparse::renyi_lower),
-            ("WX 5", |s| local_sparse::sequential_upper(s, 1.0)),
-            ("WX 6", |s| local_sparse::label_upper(s, 1.0)),
-            ("WX 7", |s| local_sparse::label_lower(s, 1.0, 0.2)),
-            ("WX 8", local_sparse::excess_risk_upper),
-            ("WX 9", |s| local_sparse::monotone_upper(s, 1.2)),
-            ("WX 10", |s| local_sparse::monotone_label_lower(s, 1.0, 1.2, 0.2)),
-            ("WX 11", |s| local_sparse::monotone_label_upper(s, 1.0)),
-            ("WX corollary 1", |s| local_sparse::interactive_lower(s, 3.0)),
-            ("NL 2", |s| one_shot::bounded_upper(s, s.n)),
-            ("NL 3", |s| one_shot::sub_gaussian_upper(s, s.n)),
-            ("WG 4.7", |s| transfer::strongly_convex(s, 1.0, 1.0)),
-            ("WG 4.9", |s| transfer::linear(s, 1.0)),
-            ("WG 4.11", |s| transfer::linear_strongly_convex(s, 1.0)),
-            ("WG 4.13", |s| transfer::logistic(s, 1.0)),
-            ("WG 4.15", |s| transfer::logistic_strongly_convex(s, 1.0)),
-            ("WG 4.5", |s| transfer::general(s, 1.0, transfer::statistical_error(s))),
+            ("Cai et al. 2021 3.1", means::dense_lower),
+            ("Cai et al. 2021 3.2", means::dense_upper),
+            ("Cai et al. 2021 3.2 bounded", means::dense_upper_bounded),
+            ("Cai et al. 2021 3.3", means::sparse_lower),
+            ("Cai et al. 2021 3.4", means::sparse_upper),
+            ("Cai et al. 2021 4.1", linear::dense_lower),
+            ("Cai et al. 2021 4.2", linear::dense_upper),
+            ("Cai et al. 2021 4.3", linear::sparse_lower),
+            ("Cai et al. 2021 4.4", linear::sparse_upper),
+            ("Cai et al. 2020 1", glm::dense_upper),
+            ("Cai et al. 2020 3", glm::sparse_upper),
+            ("Cai et al. 2020 5", glm::dense_lower),
+            ("Cai et al. 2020 6", glm::sparse_lower),
+            ("Wang and Xu 2021 1", local_sparse::one_shot_lower),
+            ("Wang and Xu 2021 2", local_sparse::sequential_lower),
+            ("Wang and Xu 2021 3", local_sparse::sum_lower),
+            ("Wang and Xu 2021 4", local_sparse::renyi_lower),
+            ("Wang and Xu 2021 5", |s| local_sparse::sequential_upper(s, 1.0)),
+            ("Wang and Xu 2021 6", |s| local_sparse::label_upper(s, 1.0)),
+            ("Wang and Xu 2021 7", |s| local_sparse::label_lower(s, 1.0, 0.2)),
+            ("Wang and Xu 2021 8", local_sparse::excess_risk_upper),
+            ("Wang and Xu 2021 9", |s| local_sparse::monotone_upper(s, 1.2)),
+            ("Wang and Xu 2021 10", |s| local_sparse::monotone_label_lower(s, 1.0, 1.2, 0.2)),
+            ("Wang and Xu 2021 11", |s| local_sparse::monotone_label_upper(s, 1.0)),
+            ("Wang and Xu 2021 corollary 1", |s| local_sparse::interactive_lower(s, 3.0)),
+            ("Wang et al. 2021 2", |s| one_shot::bounded_upper(s, s.n)),
+            ("Wang et al. 2021 3", |s| one_shot::sub_gaussian_upper(s, s.n)),
+            ("Wang and Gu 2020 4.7", |s| transfer::strongly_convex(s, 1.0, 1.0)),
+            ("Wang and Gu 2020 4.9", |s| transfer::linear(s, 1.0)),
+            ("Wang and Gu 2020 4.11", |s| transfer::linear_strongly_convex(s, 1.0)),
+            ("Wang and Gu 2020 4.13", |s| transfer::logistic(s, 1.0)),
+            ("Wang and Gu 2020 4.15", |s| transfer::logistic_strongly_convex(s, 1.0)),
+            ("Wang and Gu 2020 4.5", |s| transfer::general(s, 1.0, transfer::statistical_error(s))),
         ]
     }
 
@@ -178,7 +178,7 @@ mod tests {
                 // The public features of the one-shot model grow with the rows; its last term falls with d.
                 assert!(rate(&grown(4.0, 1.0, 1.0, 1.0)) <= here * slack, "{name} rows {at:?}");
                 assert!(rate(&grown(1.0, 1.0, 1.0, 2.0)) <= here * slack, "{name} epsilon {at:?}");
-                if !name.starts_with("NL") {
+                if !name.starts_with("Wang et al. 2021") {
                     assert!(rate(&grown(1.0, 3.0, 1.0, 1.0)) >= here / slack, "{name} columns {at:?}");
                 }
                 // Theorems 7 and 10 hold for s well below p: s ln(p/s) turns at p/e.

@@ -119,17 +119,22 @@ const BESIDE_THE_REGISTRY: &[[&str; 4]] = &[
         "transfer-literal",
         "sparse regression by knowledge transfer with the printed teacher",
         "one Gaussian, only if one record does not change the support",
-        "WG Algorithm 1",
+        "Wang and Gu 2020 Algorithm 1",
     ],
     ["reference", "the exact optimum of any family", "none", "Newton's method"],
-    ["iht", "sparse regression by iterative hard thresholding", "none", "C20 Algorithm 2, WG Algorithm 2"],
+    [
+        "iht",
+        "sparse regression by iterative hard thresholding",
+        "none",
+        "Cai et al. 2020 Algorithm 2, Wang and Gu 2020 Algorithm 2",
+    ],
 ];
 
 const PAPERS: &str = "\
-C20  Cai, Wang and Zhang, The cost of privacy in generalized linear models
-C21  Cai, Wang and Zhang, The cost of privacy: optimal rates of convergence for parameter estimation
-WG   Wang and Gu, A knowledge transfer framework for differentially private sparse learning
-WX   Wang and Xu, On sparse linear regression in the local differential privacy model
+Cai et al. 2020   Cai, Wang and Zhang, The cost of privacy in generalized linear models
+Cai et al. 2021   Cai, Wang and Zhang, The cost of privacy: optimal rates of convergence for parameter estimation
+Wang and Gu 2020  Wang and Gu, A knowledge transfer framework for differentially private sparse learning
+Wang and Xu 2021  Wang and Xu, On sparse linear regression in the local differential privacy model
 ";
 
 #[derive(Serialize)]

@@ -1,4 +1,4 @@
-//! C21 (4.2): the tracing attack `<M - beta, (y - x'beta) x>` on linear regression.
+//! Cai et al. 2021 (4.2): the tracing attack `<M - beta, (y - x'beta) x>` on linear regression.
 
 use super::{LINES, area, axes};
 use crate::Result;
@@ -18,10 +18,10 @@ const ROWS: usize = 500;
 pub fn figure() -> Figure {
     Figure {
         key: "attack-linear",
-        title: "Tracing attack on linear regression (C21 (4.2))",
+        title: "Tracing attack on linear regression (Cai et al. 2021 (4.2))",
         claim: "The attack takes large values for records in the table and small ones otherwise, unless the estimate is private.",
         choices: &[
-            "n = 500 records of C21's linear model, d = 10, 50, 200",
+            "n = 500 records of the linear model of Cai et al. 2021, d = 10, 50, 200",
             "epsilon = 0.5, delta = 10/n^1.1",
             "literal: Algorithm 4.1 with the theoretical R, T = 10, step d",
         ],

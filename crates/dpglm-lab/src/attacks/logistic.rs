@@ -1,4 +1,4 @@
-//! C20 (4.7): the score attack `<M - beta, (y - psi'(x'beta)) x>` on logistic regression.
+//! Cai et al. 2020 (4.7): the score attack `<M - beta, (y - psi'(x'beta)) x>` on logistic regression.
 
 use super::{LINES, area, axes};
 use crate::Result;
@@ -18,10 +18,10 @@ const ROWS: usize = 500;
 pub fn figure() -> Figure {
     Figure {
         key: "attack-logistic",
-        title: "Score attack on logistic regression (C20 (4.7))",
+        title: "Score attack on logistic regression (Cai et al. 2020 (4.7))",
         claim: "The attack has mean zero for records outside the table and a large one inside, unless the estimate is private.",
         choices: &[
-            "n = 500 records of C20's logistic model, d = 10, 30, 100",
+            "n = 500 records of the logistic model of Cai et al. 2020, d = 10, 30, 100",
             "epsilon = 0.5, delta = 1/(2n)",
             "literal: Algorithm 1 with T = 20, B = 8; non-private: the optimum with a ridge of 0.001, so that it exists",
         ],

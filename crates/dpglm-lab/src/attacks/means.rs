@@ -1,4 +1,4 @@
-//! C21 section 2.3: the tracing attack `<x - mu, M>` on a mean.
+//! Cai et al. 2021 section 2.3: the tracing attack `<x - mu, M>` on a mean.
 
 use super::{LINES, area, axes};
 use crate::Result;
@@ -18,7 +18,7 @@ const ROWS: usize = 500;
 pub fn figure() -> Figure {
     Figure {
         key: "attack-mean",
-        title: "Tracing attack on a mean (C21 section 2.3)",
+        title: "Tracing attack on a mean (Cai et al. 2021 section 2.3)",
         claim: "The attack takes large values for records in the table and small ones otherwise, unless the mean is private.",
         choices: &[
             "n = 500 records with entries -1 or 1, equally likely; d = 100, 500, 2,000",

@@ -1,4 +1,4 @@
-//! C21 (4.5): the tracing attack `<(M - beta) on supp(beta), (y - x'beta) x>` on sparse linear regression.
+//! Cai et al. 2021 (4.5): the tracing attack `<(M - beta) on supp(beta), (y - x'beta) x>` on sparse linear regression.
 
 use super::{LINES, area, axes};
 use crate::Result;
@@ -22,10 +22,10 @@ const SIZE: f64 = 3.0;
 pub fn figure() -> Figure {
     Figure {
         key: "attack-sparse-linear",
-        title: "Tracing attack on sparse linear regression (C21 (4.5))",
+        title: "Tracing attack on sparse linear regression (Cai et al. 2021 (4.5))",
         claim: "The attack takes large values for records in the table and small ones otherwise, unless the estimate is private.",
         choices: &[
-            "n = 300 records of 400 columns uniform on (-1, 1), coefficients +-3 on s = 10, 20, 40 of them, standard normal errors: C21's own design \
+            "n = 300 records of 400 columns uniform on (-1, 1), coefficients +-3 on s = 10, 20, 40 of them, standard normal errors: the design of Cai et al. 2021 itself \
              hides its support even without privacy, and an attack on the support would find nothing",
             "epsilon = 0.5, delta = 10/n^1.1; every method is told s",
             "literal: Algorithm 4.2 with T = 10, step 1, the theoretical R for the responses' deviation, c_0 = 3 sqrt(s), c_x = sqrt(d)",

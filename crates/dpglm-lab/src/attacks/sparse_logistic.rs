@@ -1,4 +1,4 @@
-//! C20 (4.9): the score attack `<M - beta, (y - psi'(x'beta)) x>` on supp(beta), on sparse logistic regression.
+//! Cai et al. 2020 (4.9): the score attack `<M - beta, (y - psi'(x'beta)) x>` on supp(beta), on sparse logistic regression.
 
 use super::sparse_linear::{features, members, points};
 use super::{LINES, area, axes};
@@ -20,7 +20,7 @@ const SIZE: f64 = 1.0;
 pub fn figure() -> Figure {
     Figure {
         key: "attack-sparse-logistic",
-        title: "Score attack on sparse logistic regression (C20 (4.9))",
+        title: "Score attack on sparse logistic regression (Cai et al. 2020 (4.9))",
         claim: "The attack has mean zero for records outside the table and a large one inside, unless the estimate is private.",
         choices: &[
             "n = 400 records of 400 columns uniform on (-1, 1), coefficients +-1 on s = 10, 20, 40 of them: on the unit sphere they \

@@ -1,4 +1,4 @@
-//! C21 (3.2): the tracing attack `<(x - mu) on supp(mu), M - mu>` on a sparse mean.
+//! Cai et al. 2021 (3.2): the tracing attack `<(x - mu) on supp(mu), M - mu>` on a sparse mean.
 
 use super::{LINES, area, axes};
 use crate::Result;
@@ -18,7 +18,7 @@ const COLUMNS: usize = 1_000;
 pub fn figure() -> Figure {
     Figure {
         key: "attack-sparse-mean",
-        title: "Tracing attack on a sparse mean (C21 (3.2))",
+        title: "Tracing attack on a sparse mean (Cai et al. 2021 (3.2))",
         claim: "The attack takes large values for records in the table and small ones otherwise, unless the mean is private.",
         choices: &[
             "n = 100 normal records of 1,000 columns, of which s = 10, 30, 100 have means uniform on (-10, 10); s is told",

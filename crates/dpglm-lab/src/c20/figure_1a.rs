@@ -1,4 +1,4 @@
-//! C20 Figure 1(a): few dimensions, d = 10, 20, 40 at n = 40,000.
+//! Cai et al. 2020 Figure 1(a): few dimensions, d = 10, 20, 40 at n = 40,000.
 
 use super::dense;
 use crate::figure::{CERTIFIED, Figure, LITERAL, Point, Repetitions};
@@ -9,7 +9,7 @@ use crate::verdict::{Verdict, rising};
 pub fn figure() -> Figure {
     Figure {
         key: "c20-1a",
-        title: "C20 Figure 1(a): logistic regression by dimension",
+        title: "Cai et al. 2020 Figure 1(a): logistic regression by dimension",
         claim: "The log error is linear in t when d = 10 but deteriorates as d increases (n = 40,000, epsilon = 0.5).",
         choices: dense::CHOICES,
         data: dense::DATA,

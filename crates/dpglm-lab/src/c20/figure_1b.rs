@@ -1,4 +1,4 @@
-//! C20 Figure 1(b): few dimensions, n = 20,000 to 80,000 at d = 20.
+//! Cai et al. 2020 Figure 1(b): few dimensions, n = 20,000 to 80,000 at d = 20.
 
 use super::dense;
 use crate::figure::{CERTIFIED, Figure, LITERAL, Point, Repetitions};
@@ -9,7 +9,7 @@ use crate::verdict::{Verdict, falling};
 pub fn figure() -> Figure {
     Figure {
         key: "c20-1b",
-        title: "C20 Figure 1(b): logistic regression by sample size",
+        title: "Cai et al. 2020 Figure 1(b): logistic regression by sample size",
         claim: "The log error is linear in t when n = 80,000 but deteriorates as n decreases (d = 20, epsilon = 0.5).",
         choices: dense::CHOICES,
         data: dense::DATA,

@@ -1,4 +1,4 @@
-//! C20 Figure 1(c): few dimensions, epsilon = 0.2 to 0.8 and none, at n = 40,000, d = 20.
+//! Cai et al. 2020 Figure 1(c): few dimensions, epsilon = 0.2 to 0.8 and none, at n = 40,000, d = 20.
 
 use super::dense;
 use crate::figure::{CERTIFIED, Figure, LITERAL, NON_PRIVATE, Point, Repetitions};
@@ -9,7 +9,7 @@ use crate::verdict::{Verdict, falling};
 pub fn figure() -> Figure {
     Figure {
         key: "c20-1c",
-        title: "C20 Figure 1(c): logistic regression by epsilon",
+        title: "Cai et al. 2020 Figure 1(c): logistic regression by epsilon",
         claim: "The log error decreases as epsilon increases from 0.2 to 0.8 and to infinity (n = 40,000, d = 20).",
         choices: dense::CHOICES,
         data: dense::DATA,

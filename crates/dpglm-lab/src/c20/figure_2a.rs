@@ -1,4 +1,4 @@
-//! C20 Figure 2(a): 10,000 dimensions, s = 10, 20, 40 at n = 40,000.
+//! Cai et al. 2020 Figure 2(a): 10,000 dimensions, s = 10, 20, 40 at n = 40,000.
 
 use super::{dense, sparse};
 use crate::figure::{CERTIFIED, Figure, LITERAL, Point, USUAL};
@@ -9,7 +9,7 @@ use crate::verdict::{Verdict, rising};
 pub fn figure() -> Figure {
     Figure {
         key: "c20-2a",
-        title: "C20 Figure 2(a): sparse logistic regression by sparsity",
+        title: "Cai et al. 2020 Figure 2(a): sparse logistic regression by sparsity",
         claim: "The log error is linear in t when s = 10 but deteriorates as s increases (d = 10,000, n = 40,000, epsilon = 0.5).",
         choices: sparse::CHOICES,
         data: dense::DATA,

@@ -1,4 +1,4 @@
-//! C20 Figure 2(b): 10,000 dimensions, n = 20,000 to 80,000 at s = 10.
+//! Cai et al. 2020 Figure 2(b): 10,000 dimensions, n = 20,000 to 80,000 at s = 10.
 
 use super::{dense, sparse};
 use crate::figure::{CERTIFIED, Figure, LITERAL, Point, USUAL};
@@ -9,7 +9,7 @@ use crate::verdict::{Verdict, falling};
 pub fn figure() -> Figure {
     Figure {
         key: "c20-2b",
-        title: "C20 Figure 2(b): sparse logistic regression by sample size",
+        title: "Cai et al. 2020 Figure 2(b): sparse logistic regression by sample size",
         claim: "The log error is linear in t when n = 80,000 or 40,000, but deteriorates as n decreases (d = 10,000, s = 10, epsilon = 0.5).",
         choices: sparse::CHOICES,
         data: dense::DATA,

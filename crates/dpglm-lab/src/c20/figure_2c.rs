@@ -1,4 +1,4 @@
-//! C20 Figure 2(c): 10,000 dimensions, epsilon = 0.2 to 0.8 at n = 40,000, s = 10.
+//! Cai et al. 2020 Figure 2(c): 10,000 dimensions, epsilon = 0.2 to 0.8 at n = 40,000, s = 10.
 
 use super::{dense, sparse};
 use crate::figure::{CERTIFIED, Figure, LITERAL, Point, USUAL};
@@ -9,7 +9,7 @@ use crate::verdict::{Verdict, falling};
 pub fn figure() -> Figure {
     Figure {
         key: "c20-2c",
-        title: "C20 Figure 2(c): sparse logistic regression by epsilon",
+        title: "Cai et al. 2020 Figure 2(c): sparse logistic regression by epsilon",
         claim: "The log error decreases as epsilon increases from 0.2 to 0.8 and to infinity (d = 10,000, n = 40,000, s = 10).",
         choices: sparse::CHOICES,
         data: dense::DATA,

@@ -1,4 +1,4 @@
-//! C20 Figure 3: two tables of misclassification rates on the Swarm Behaviour data.
+//! Cai et al. 2020 Figure 3: two tables of misclassification rates on the Swarm Behaviour data.
 //!
 //! The original (24,016 instances, 2,400 attributes) is read from `swarm_behaviour/Flocking.csv` in the data folder if it is there:
 //! a header, then the attributes and a last column of 0 or 1. Its attributes are scaled by public bounds of +-1,500, the size of the
@@ -30,7 +30,7 @@ const SPARSITIES: [usize; 3] = [25, 50, 100];
 pub fn figure() -> Figure {
     Figure {
         key: "c20-3",
-        title: "C20 Figure 3: misclassification of swarms",
+        title: "Cai et al. 2020 Figure 3: misclassification of swarms",
         claim: "Accuracy worsens as privacy becomes more stringent, but the loss is mild compared with epsilon = infinity (0.13 against 0.09 at s = 100, epsilon = 0.2).",
         choices: &[
             "T = 50, step 0.5, B = 8 with sigma_x = 1, as printed; the printed budget split",

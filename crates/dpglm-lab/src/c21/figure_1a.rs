@@ -1,4 +1,4 @@
-//! C21 Figure 1(a): the mean of 20 normal columns, by how entries are truncated.
+//! Cai et al. 2021 Figure 1(a): the mean of 20 normal columns, by how entries are truncated.
 
 use super::means::{self, Rows};
 use super::{AXES, DATA, LARGE, comparable, points};
@@ -25,7 +25,7 @@ pub const LINES: [Line; 6] =
 pub fn figure() -> Figure {
     Figure {
         key: "c21-1a",
-        title: "C21 Figure 1(a): mean of 20 columns by truncation",
+        title: "Cai et al. 2021 Figure 1(a): mean of 20 columns by truncation",
         claim: "The data-driven truncation incurs errors comparable to no truncation and to the theoretical R.",
         choices: &[
             "literal: the theoretical R = 4 sigma sqrt(log n) with sigma = 1",

@@ -1,4 +1,4 @@
-//! C21 Figure 1(b): linear regression on 20 columns, by how responses are truncated.
+//! Cai et al. 2021 Figure 1(b): linear regression on 20 columns, by how responses are truncated.
 
 use super::figure_1a::{LINES as MEAN_LINES, NEVER, QUANTILES, WAYS};
 use super::linear::{self, Rows};
@@ -26,7 +26,7 @@ const LINES: [Line; 7] = [
 pub fn figure() -> Figure {
     Figure {
         key: "c21-1b",
-        title: "C21 Figure 1(b): linear regression by truncation",
+        title: "Cai et al. 2021 Figure 1(b): linear regression by truncation",
         claim: "The data-driven truncation incurs errors comparable to no truncation and to the theoretical R.",
         choices: &[
             linear::STEP_CHOICE,

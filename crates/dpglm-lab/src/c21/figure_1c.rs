@@ -1,4 +1,4 @@
-//! C21 Figure 1(c): a sparse mean with as many columns as rows, by how entries are truncated.
+//! Cai et al. 2021 Figure 1(c): a sparse mean with as many columns as rows, by how entries are truncated.
 
 use super::figure_1a::{LINES, NEVER, QUANTILES, WAYS};
 use super::means::{self, Rows};
@@ -14,7 +14,7 @@ use crate::task::Task;
 pub fn figure() -> Figure {
     Figure {
         key: "c21-1c",
-        title: "C21 Figure 1(c): sparse mean by truncation, d = n",
+        title: "Cai et al. 2021 Figure 1(c): sparse mean by truncation, d = n",
         claim: "The data-driven truncation incurs errors comparable to no truncation and to the theoretical R.",
         choices: &[
             "literal: the theoretical R = 4 sigma sqrt(log n) with sigma = 1; every method is told s = 20",

@@ -1,4 +1,4 @@
-//! C21 Figure 1(d): sparse linear regression with as many columns as rows, by how responses are truncated.
+//! Cai et al. 2021 Figure 1(d): sparse linear regression with as many columns as rows, by how responses are truncated.
 
 use super::figure_1a::{LINES as MEAN_LINES, NEVER, QUANTILES};
 use super::linear::{self, Rows};
@@ -33,7 +33,7 @@ const LINES: [Line; 7] = [
 pub fn figure() -> Figure {
     Figure {
         key: "c21-1d",
-        title: "C21 Figure 1(d): sparse linear regression by truncation, d = n",
+        title: "Cai et al. 2021 Figure 1(d): sparse linear regression by truncation, d = n",
         claim: "The data-driven truncation incurs errors comparable to no truncation and to the theoretical R.",
         choices: &[
             linear::SPARSE_CHOICE,

@@ -1,4 +1,4 @@
-//! C21 Figure 2(a): a sparse mean, told the sparsity or not.
+//! Cai et al. 2021 Figure 2(a): a sparse mean, told the sparsity or not.
 //!
 //! The paper's recipe for the sparsity: five-fold cross-validation over s*/2 to 2 s*, then the exponential mechanism on the averaged
 //! errors, as if one row moved them by B/n. Fold fits are not private, and a row sits in four of the five training folds: it
@@ -33,7 +33,7 @@ pub const GRID: [usize; 7] = [10, 15, 20, 25, 30, 35, 40];
 pub fn figure() -> Figure {
     Figure {
         key: "c21-2a",
-        title: "C21 Figure 2(a): sparse mean, sparsity told or chosen",
+        title: "Cai et al. 2021 Figure 2(a): sparse mean, sparsity told or chosen",
         claim: "Choosing s by cross-validation leads to errors comparable to those with the true s.",
         choices: &[
             "literal truncation: the theoretical R; private quantiles, which the paper takes here, cut the columns that matter (Figure 1(c))",

@@ -1,4 +1,4 @@
-//! C21 Figure 2(b): sparse linear regression, told the sparsity or not.
+//! Cai et al. 2021 Figure 2(b): sparse linear regression, told the sparsity or not.
 
 use super::figure_2a::{GRID, LINES as MEAN_LINES, TUNED, VALIDATED, WHY_BROKEN};
 use super::linear::{self, Rows};
@@ -21,7 +21,7 @@ use dpglm::tuning::TunedSparsity;
 pub fn figure() -> Figure {
     Figure {
         key: "c21-2b",
-        title: "C21 Figure 2(b): sparse linear regression, sparsity told or chosen",
+        title: "Cai et al. 2021 Figure 2(b): sparse linear regression, sparsity told or chosen",
         claim: "Choosing s by cross-validation leads to errors comparable to those with the true s.",
         choices: &[
             linear::SPARSE_CHOICE,

@@ -1,4 +1,4 @@
-//! C21 Figure 3(a): the mean of 20 normal columns beside Karwa and Vadhan's.
+//! Cai et al. 2021 Figure 3(a): the mean of 20 normal columns beside Karwa and Vadhan's.
 
 use super::means::{self, Rows};
 use super::{AXES, DATA, LARGE, better_than, points};
@@ -18,7 +18,7 @@ const LINES: [Line; 5] = [USUAL[0], USUAL[1], USUAL[2], comparator(OTHER), USUAL
 pub fn figure() -> Figure {
     Figure {
         key: "c21-3a",
-        title: "C21 Figure 3(a): mean of 20 columns, compared",
+        title: "Cai et al. 2021 Figure 3(a): mean of 20 columns, compared",
         claim: "The private mean is close to the non-private one and compares well with Karwa and Vadhan's.",
         choices: &[
             "literal truncation at private quantiles, as section 5.2 says",

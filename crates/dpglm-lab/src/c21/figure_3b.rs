@@ -1,4 +1,4 @@
-//! C21 Figure 3(b): linear regression on 20 columns beside Sheffet's random projection.
+//! Cai et al. 2021 Figure 3(b): linear regression on 20 columns beside Sheffet's random projection.
 
 use super::linear::{self, Rows};
 use super::{AXES, DATA, LARGE, better_than, points};
@@ -18,7 +18,7 @@ const LINES: [Line; 5] = [USUAL[0], USUAL[1], USUAL[2], comparator(OTHER), USUAL
 pub fn figure() -> Figure {
     Figure {
         key: "c21-3b",
-        title: "C21 Figure 3(b): linear regression, compared",
+        title: "Cai et al. 2021 Figure 3(b): linear regression, compared",
         claim: "There is a significant gap between the private regression and Sheffet's random projection, in favour of the former.",
         choices: &[
             linear::STEP_CHOICE,

@@ -1,4 +1,4 @@
-//! C21 Figure 3(c): a sparse mean with twice as many columns as rows, beside private Frank-Wolfe.
+//! Cai et al. 2021 Figure 3(c): a sparse mean with twice as many columns as rows, beside private Frank-Wolfe.
 
 use super::means::{self, Rows};
 use super::{AXES, DATA, MIDDLE, SPARSITY, better_than, points};
@@ -18,7 +18,7 @@ const LINES: [Line; 5] = [USUAL[0], USUAL[1], USUAL[2], comparator(OTHER), USUAL
 pub fn figure() -> Figure {
     Figure {
         key: "c21-3c",
-        title: "C21 Figure 3(c): sparse mean, d = 2n, compared",
+        title: "Cai et al. 2021 Figure 3(c): sparse mean, d = 2n, compared",
         claim: "There is a significant gap between the private sparse mean and private Frank-Wolfe, in favour of the former.",
         choices: &[
             "literal truncation: the theoretical R; private quantiles, which the paper takes here, cut the columns that matter (Figure 1(c))",

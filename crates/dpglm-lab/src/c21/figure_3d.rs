@@ -1,4 +1,4 @@
-//! C21 Figure 3(d): sparse linear regression with twice as many columns as rows, beside private Frank-Wolfe.
+//! Cai et al. 2021 Figure 3(d): sparse linear regression with twice as many columns as rows, beside private Frank-Wolfe.
 
 use super::linear::{self, Rows};
 use super::{AXES, DATA, MIDDLE, SPARSITY, points};
@@ -22,7 +22,7 @@ const LINES: [Line; 5] = [USUAL[0], USUAL[1], USUAL[2], comparator(OTHER), USUAL
 pub fn figure() -> Figure {
     Figure {
         key: "c21-3d",
-        title: "C21 Figure 3(d): sparse linear regression, d = 2n, compared",
+        title: "Cai et al. 2021 Figure 3(d): sparse linear regression, d = 2n, compared",
         claim: "There is a significant gap between the private sparse regression and private Frank-Wolfe, in favour of the former; it converges to the non-private one.",
         choices: &[
             linear::SPARSE_CHOICE,

@@ -1,4 +1,4 @@
-//! C21 Figure 4(a): differences of allele counts between two groups, as a sparse mean.
+//! Cai et al. 2021 Figure 4(a): differences of allele counts between two groups, as a sparse mean.
 //!
 //! m people of each group are paired at random; the rows are the pairs' differences, in [-2, 2]. A row is two people: the promise
 //! protects a pair.
@@ -35,7 +35,7 @@ const LINES: [Line; 7] =
 pub fn figure() -> Figure {
     Figure {
         key: "c21-4a",
-        title: "C21 Figure 4(a): allele counts of two groups",
+        title: "Cai et al. 2021 Figure 4(a): allele counts of two groups",
         claim: "The error of the private sparse mean falls as the sample grows from 50 to 120 and lies below private Frank-Wolfe's.",
         choices: &[
             "R = 2, which bounds the difference of two allele counts; s = 20",

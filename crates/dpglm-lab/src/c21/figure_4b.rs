@@ -1,4 +1,4 @@
-//! C21 Figure 4(b): house values in California.
+//! Cai et al. 2021 Figure 4(b): house values in California.
 //!
 //! Five covariates and the median value of a block group; m of the 20,640 block groups are drawn, and estimates are compared with least
 //! squares on all of them, in units of standard deviations of each covariate and of 100,000 dollars.
@@ -44,7 +44,7 @@ median_house_value = { kind = "real", bounds = [0, 500001] }
 pub fn figure() -> Figure {
     Figure {
         key: "c21-4b",
-        title: "C21 Figure 4(b): house values in California",
+        title: "Cai et al. 2021 Figure 4(b): house values in California",
         claim: "The error of the private regression falls as the sample grows from 2,000 to 20,000 and lies below the random projection's.",
         choices: &[
             "literal: covariates standardised by all rows' means and deviations, and c_x taken as the longest row, both read off the rows without privacy, as the paper does for the former",

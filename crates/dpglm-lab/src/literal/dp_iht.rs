@@ -1,4 +1,4 @@
-//! WX Algorithm 3 (DP-IHT): gradient steps with Gaussian noise on every coordinate, then the k largest.
+//! Wang and Xu 2021 Algorithm 3 (DP-IHT): gradient steps with Gaussian noise on every coordinate, then the k largest.
 //!
 //! The printed variance `c T log(1/delta) G^2 / (n^2 eps^2)` leaves c open; section VIII says that zCDP was used: rho solves
 //! `rho + 2 sqrt(rho log(1/delta)) = eps`, and each of T steps gets `rho/T` at the sensitivity `2G/n`. For rows of length at most 1 the

@@ -1,4 +1,4 @@
-//! The mean by private Frank-Wolfe over an l1 ball (Talwar, Thakurta and Zhang 2015), C21's comparator for sparse means.
+//! The mean by private Frank-Wolfe over an l1 ball (Talwar, Thakurta and Zhang 2015), the comparator for sparse means of Cai et al. 2021.
 //!
 //! The loss is half the mean squared distance from the truncated rows, so the gradient is `mu` minus their mean. T steps: the vertex
 //! `+-radius e_j` with the smallest noisy inner product, Laplace noise; move to it by `2/(t+2)`. The paper's noise by advanced

@@ -1,4 +1,4 @@
-//! Private Frank-Wolfe as published (Talwar, Thakurta and Zhang 2015), WG's comparator.
+//! Private Frank-Wolfe as published (Talwar, Thakurta and Zhang 2015), the comparator of Wang and Gu 2020.
 //!
 //! T times over the l1 ball of radius R: the vertex with the least `<vertex, gradient>` plus Laplace noise of scale
 //! `L R sqrt(8 T log(1/delta)) / (n eps)`, and a step of `2/(t+2)` towards it from zero, t from 1. L is the Lipschitz

@@ -1,4 +1,4 @@
-//! C20 Algorithm 1: noisy gradient descent for generalized linear models.
+//! Cai et al. 2020 Algorithm 1: noisy gradient descent for generalized linear models.
 //!
 //! T times: `beta <- beta - (eta/n) sum (psi'(x'beta) - Pi_R(y)) x + w`, `w` normal with variance
 //! `eta^2 2 B^2 d log(2T/delta) / (n^2 (eps/T)^2)` per coordinate.

@@ -1,4 +1,4 @@
-//! WX Algorithms 2 and 5 (Label-LDP-IHT): users send their labels with Gaussian noise; the server runs iterative hard
+//! Wang and Xu 2021 Algorithms 2 and 5 (Label-LDP-IHT): users send their labels with Gaussian noise; the server runs iterative hard
 //! thresholding on public features.
 //!
 //! The printed variance `32 C^2 ln(1.25/delta)/eps^2` is that of a label within 2C of another, but labels lie within

@@ -1,4 +1,4 @@
-//! C21 Algorithm 4.1: noisy projected gradient descent for linear regression.
+//! Cai et al. 2021 Algorithm 4.1: noisy projected gradient descent for linear regression.
 //!
 //! T times: `beta <- Pi_C(beta - (eta/n) sum (x'beta - Pi_R(y)) x + w)`, `w` normal with variance
 //! `eta^2 2 B^2 log(2T/delta) / (n^2 (eps/T)^2)`, `B = 4 (R + c_0 c_x) c_x`.

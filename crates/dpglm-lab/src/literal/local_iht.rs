@@ -1,4 +1,4 @@
-//! WX Algorithms 1 and 4 (LDP-IHT): users in T groups send randomized gradients; the server steps, keeps the s largest
+//! Wang and Xu 2021 Algorithms 1 and 4 (LDP-IHT): users in T groups send randomized gradients; the server steps, keeps the s largest
 //! coordinates, and projects on the unit ball.
 //!
 //! The gradient of user i is `x f'(<x, theta>) (f(<x, theta>) - y)`, randomized with the radius `r = b C sqrt(p)`. The proof's bound

@@ -1,4 +1,4 @@
-//! Means as C21 prints them: Algorithm 3.1 (truncate, average, Gaussian noise) and Algorithm 3.3 (truncate, average, peel).
+//! Means as Cai et al. 2021 prints them: Algorithm 3.1 (truncate, average, Gaussian noise) and Algorithm 3.3 (truncate, average, peel).
 //!
 //! Truncation levels of §5.1: none, `4 sigma sqrt(log n)`, or private 2.5% and 97.5% quantiles of all entries. For the last the paper
 //! names Lei's Algorithm 1'; here it is the exponential mechanism on ranks over a geometric grid, with the stated epsilon for

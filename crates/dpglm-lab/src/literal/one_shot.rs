@@ -1,4 +1,4 @@
-//! NL Algorithm 1: a generalized linear model from one noisy report a user, and public features.
+//! Wang et al. 2021 Algorithm 1: a generalized linear model from one noisy report a user, and public features.
 //!
 //! Each user sends `x x^T` with noise of variance `32 r^4 log(2.5/delta)/eps^2` on its upper triangle, and `x y` with noise of
 //! variance `32 r^2 log(2.5/delta)/eps^2`. The server solves least squares from the sums and finds the scale c of

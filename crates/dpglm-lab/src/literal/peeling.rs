@@ -1,4 +1,4 @@
-//! Peeling, and what is built on it: C20 Algorithms 3 and 5, C21 Algorithms 3.2, 3.3 and 4.2.
+//! Peeling, and what is built on it: Cai et al. 2020 Algorithms 3 and 5, Cai et al. 2021 Algorithms 3.2, 3.3 and 4.2.
 //!
 //! s rounds: the largest `|v_j| + Laplace(b)` among the coordinates that are left, with fresh noise in every round; then
 //! Laplace(b) on the chosen values. `b = lambda 2 sqrt(3 s log(1/delta)) / epsilon`, lambda the assumed l-infinity sensitivity.
@@ -46,7 +46,7 @@ pub fn events(sparsity: usize, steps: u32, lambda: f64, scale: f64) -> Result<Ve
     ])
 }
 
-/// Noisy iterative hard thresholding: C20 Algorithm 5 and, with a radius, C21 Algorithm 4.2.
+/// Noisy iterative hard thresholding: Cai et al. 2020 Algorithm 5 and, with a radius, Cai et al. 2021 Algorithm 4.2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholding {
     /// Rows.
@@ -85,7 +85,7 @@ impl Thresholding {
         Promise::literal(self.epsilon, self.delta, &events, because)
     }
 
-    /// The iterates from zero. (C20 prints `beta^(T)` for `beta^t` in the gradient step: read as `beta^t`.)
+    /// The iterates from zero. (Cai et al. 2020 prints `beta^(T)` for `beta^t` in the gradient step: read as `beta^t`.)
     pub fn iterates(&self, family: &Family, data: &Dataset, draw: &mut Draw) -> Vec<Vec<f64>> {
         let (scale, d) = (self.laplace_scale(), data.design().columns());
         let y: Vec<f64> =

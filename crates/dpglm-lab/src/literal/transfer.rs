@@ -1,4 +1,4 @@
-//! WG Algorithm 1 (DPSL-KT): a teacher by iterative hard thresholding, noisy answers on public features, a student.
+//! Wang and Gu 2020 Algorithm 1 (DPSL-KT): a teacher by iterative hard thresholding, noisy answers on public features, a student.
 //!
 //! Theorem 4.3 prints the answers' noise `sigma^2 = 8 m beta s gamma^2 log(2.5/delta) / (n^2 eps^2 lambda^2)`, beta the largest
 //! eigenvalue of the public features' covariance; section 5 takes `lambda = c_1 sqrt(s log d log(1/delta)) / (n eps)`.

@@ -1,4 +1,4 @@
-//! NL Figure 1a: the squared relative error by n and epsilon.
+//! Wang et al. 2021 Figure 1a: the squared relative error by n and epsilon.
 
 use super::simulated;
 use crate::Result;
@@ -11,7 +11,7 @@ use crate::verdict::Verdict;
 pub fn figure() -> Figure {
     Figure {
         key: "nl-1a",
-        title: "NL Figure 1a: one report a user, by users and epsilon",
+        title: "Wang et al. 2021 Figure 1a: one report a user, by users and epsilon",
         claim: "The squared relative error is inversely proportional to n and to epsilon squared (p = 10, epsilon from 2 to 10).",
         choices: simulated::CHOICES,
         data: simulated::DATA,

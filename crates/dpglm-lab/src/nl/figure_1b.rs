@@ -1,4 +1,4 @@
-//! NL Figure 1b: the relative error by n and dimension.
+//! Wang et al. 2021 Figure 1b: the relative error by n and dimension.
 
 use super::simulated;
 use crate::Result;
@@ -11,7 +11,7 @@ use crate::verdict::{Verdict, falling, rising};
 pub fn figure() -> Figure {
     Figure {
         key: "nl-1b",
-        title: "NL Figure 1b: one report a user, by users and dimension",
+        title: "Wang et al. 2021 Figure 1b: one report a user, by users and dimension",
         claim: "The relative error increases with the dimension (epsilon = 10, p from 5 to 15), and falls with n.",
         choices: simulated::CHOICES,
         data: simulated::DATA,

@@ -1,4 +1,4 @@
-//! NL Figure 2: Covertype, lodgepole pine against the rest.
+//! Wang et al. 2021 Figure 2: Covertype, lodgepole pine against the rest.
 
 use super::simulated::{certified, row};
 use crate::Result;
@@ -24,7 +24,7 @@ const LINES: [Line; 5] = [USUAL[0], comparator(PRIVATE_SCALES), USUAL[1], USUAL[
 pub fn figure() -> Figure {
     Figure {
         key: "nl-2",
-        title: "NL Figure 2: one report a user, Covertype",
+        title: "Wang et al. 2021 Figure 2: one report a user, Covertype",
         claim: "For a reasonable epsilon the accuracy approaches that without privacy as n grows (epsilon 5, 10, 20).",
         choices: &[
             "delta is not printed: 1e-5",

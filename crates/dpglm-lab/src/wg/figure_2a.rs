@@ -1,4 +1,4 @@
-//! WG Figure 2(a): sparse linear model, setting (i).
+//! Wang and Gu 2020 Figure 2(a): sparse linear model, setting (i).
 
 use super::simulated;
 use crate::figure::{Figure, Point, Repetitions};
@@ -7,7 +7,7 @@ use crate::figure::{Figure, Point, Repetitions};
 pub fn figure() -> Figure {
     Figure {
         key: "wg-2a",
-        title: "WG Figure 2(a): sparse linear model, setting (i)",
+        title: "Wang and Gu 2020 Figure 2(a): sparse linear model, setting (i)",
         claim: "The error is close to the non-private one and well below Frank-Wolfe, two-stage and DP-IGHT, even at epsilon = 0.8 (n = 800, d = 1,000, s = 10).",
         choices: simulated::LINEAR_CHOICES,
         data: simulated::DATA,

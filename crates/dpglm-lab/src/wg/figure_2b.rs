@@ -1,4 +1,4 @@
-//! WG Figure 2(b): sparse linear model, setting (ii).
+//! Wang and Gu 2020 Figure 2(b): sparse linear model, setting (ii).
 
 use super::simulated;
 use crate::figure::{Figure, Point, Repetitions};
@@ -7,7 +7,7 @@ use crate::figure::{Figure, Point, Repetitions};
 pub fn figure() -> Figure {
     Figure {
         key: "wg-2b",
-        title: "WG Figure 2(b): sparse linear model, setting (ii)",
+        title: "Wang and Gu 2020 Figure 2(b): sparse linear model, setting (ii)",
         claim: "The error is close to the non-private one and well below Frank-Wolfe, two-stage and DP-IGHT, even at epsilon = 0.8 (n = 4,000, d = 5,000, s = 50).",
         choices: simulated::LINEAR_CHOICES,
         data: simulated::DATA,

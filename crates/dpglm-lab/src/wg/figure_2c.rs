@@ -1,4 +1,4 @@
-//! WG Figure 2(c): sparse logistic model, setting (i).
+//! Wang and Gu 2020 Figure 2(c): sparse logistic model, setting (i).
 
 use super::simulated;
 use crate::figure::{Figure, Point, Repetitions};
@@ -7,7 +7,7 @@ use crate::figure::{Figure, Point, Repetitions};
 pub fn figure() -> Figure {
     Figure {
         key: "wg-2c",
-        title: "WG Figure 2(c): sparse logistic model, setting (i)",
+        title: "Wang and Gu 2020 Figure 2(c): sparse logistic model, setting (i)",
         claim: "The estimate is accurate at large epsilon and better than DP-IGHT at every epsilon (n = 800, d = 1,000, s = 10).",
         choices: simulated::LOGISTIC_CHOICES,
         data: simulated::DATA,

@@ -1,4 +1,4 @@
-//! WG Figure 2(d): sparse logistic model, setting (ii).
+//! Wang and Gu 2020 Figure 2(d): sparse logistic model, setting (ii).
 
 use super::simulated;
 use crate::figure::{Figure, Point, Repetitions};
@@ -7,7 +7,7 @@ use crate::figure::{Figure, Point, Repetitions};
 pub fn figure() -> Figure {
     Figure {
         key: "wg-2d",
-        title: "WG Figure 2(d): sparse logistic model, setting (ii)",
+        title: "Wang and Gu 2020 Figure 2(d): sparse logistic model, setting (ii)",
         claim: "The estimate is accurate at large epsilon and better than DP-IGHT at every epsilon (n = 4,000, d = 5,000, s = 50).",
         choices: simulated::LOGISTIC_CHOICES,
         data: simulated::DATA,

@@ -1,4 +1,4 @@
-//! WG Table 2: sparse linear regression on text.
+//! Wang and Gu 2020 Table 2: sparse linear regression on text.
 
 use super::text::{self, Divided};
 use crate::Result;
@@ -11,7 +11,7 @@ use dpglm::data::Dataset;
 pub fn figure() -> Figure {
     Figure {
         key: "wg-table-2",
-        title: "WG Table 2: linear regression on text",
+        title: "Wang and Gu 2020 Table 2: linear regression on text",
         claim: "The test error is close to the non-private one even at small epsilon, and well below Frank-Wolfe, two-stage and DP-IGHT.",
         choices: &[
             "s = 211, the same share of the columns as 2,000 of 25,000",

@@ -1,4 +1,4 @@
-//! WG Table 3: sparse logistic regression on text.
+//! Wang and Gu 2020 Table 3: sparse logistic regression on text.
 
 use super::text::{self, Divided};
 use crate::Result;
@@ -11,7 +11,7 @@ use dpglm::data::Dataset;
 pub fn figure() -> Figure {
     Figure {
         key: "wg-table-3",
-        title: "WG Table 3: logistic regression on text",
+        title: "Wang and Gu 2020 Table 3: logistic regression on text",
         claim: "The test error is the lowest among all private methods, from 0.11 at epsilon 2 to 0.08 at epsilon 8; 0.065 without privacy.",
         choices: &[
             "s = 500 and 20,000 columns chosen at random in each repetition, as printed",

@@ -1,4 +1,4 @@
-//! WX Figure 1: sparse linear model, whole records private.
+//! Wang and Xu 2021 Figure 1: sparse linear model, whole records private.
 
 use super::simulated::{BEST, DATA, GRIDS, Panels, ROUNDS, SCALED, memory};
 use super::{records, simulated};
@@ -8,7 +8,7 @@ use crate::figure::{Axes, Figure, Measure, Point, Repetitions, Scale};
 pub fn figure() -> Figure {
     Figure {
         key: "wx-1",
-        title: "WX Figure 1: sparse linear model, whole records private",
+        title: "Wang and Xu 2021 Figure 1: sparse linear model, whole records private",
         claim: "The relative error rises with p and s, falls with epsilon, and falls with n.",
         choices: &[
             GRIDS,

@@ -1,4 +1,4 @@
-//! WX Figure 2: sparse linear model, labels private.
+//! Wang and Xu 2021 Figure 2: sparse linear model, labels private.
 
 use super::simulated::{BEST, DATA, GRIDS, Panels, ROUNDS, SCALED, memory};
 use super::{labels, simulated};
@@ -8,7 +8,7 @@ use crate::figure::{Axes, Figure, Measure, Point, Repetitions, Scale};
 pub fn figure() -> Figure {
     Figure {
         key: "wx-2",
-        title: "WX Figure 2: sparse linear model, labels private",
+        title: "Wang and Xu 2021 Figure 2: sparse linear model, labels private",
         claim: "The relative error hardly changes with p, and falls with epsilon and n.",
         choices: &[
             GRIDS,

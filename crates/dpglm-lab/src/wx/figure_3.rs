@@ -1,4 +1,4 @@
-//! WX Figure 3: sparse logistic regression on Covertype.
+//! Wang and Xu 2021 Figure 3: sparse logistic regression on Covertype.
 
 use super::simulated::Panels;
 use super::{risk, simulated};
@@ -12,7 +12,7 @@ use dpglm::data::Dataset;
 pub fn figure() -> Figure {
     Figure {
         key: "wx-3",
-        title: "WX Figure 3: sparse logistic regression on Covertype",
+        title: "Wang and Xu 2021 Figure 3: sparse logistic regression on Covertype",
         claim: "The optimality gap hardly changes with p, rises with s, and falls with epsilon.",
         choices: &[
             risk::CHOICES[0],

@@ -1,4 +1,4 @@
-//! WX Figure 4: sparse logistic regression on RCV1.
+//! Wang and Xu 2021 Figure 4: sparse logistic regression on RCV1.
 
 use super::figure_3::AXES;
 use super::simulated::Panels;
@@ -13,7 +13,7 @@ use dpglm::data::Dataset;
 pub fn figure() -> Figure {
     Figure {
         key: "wx-4",
-        title: "WX Figure 4: sparse logistic regression on RCV1",
+        title: "Wang and Xu 2021 Figure 4: sparse logistic regression on RCV1",
         claim: "The optimality gap hardly changes with p, rises with s, and falls with epsilon.",
         choices: &[
             risk::CHOICES[0],

@@ -1,4 +1,4 @@
-//! WX Figure 5: nonlinear measurements, whole records private.
+//! Wang and Xu 2021 Figure 5: nonlinear measurements, whole records private.
 
 use super::simulated::{BEST, DATA, GRIDS, Panels, ROUNDS, SCALED, memory};
 use super::{records, simulated};
@@ -8,7 +8,7 @@ use crate::figure::{Axes, Figure, Measure, Point, Repetitions, Scale};
 pub fn figure() -> Figure {
     Figure {
         key: "wx-5",
-        title: "WX Figure 5: nonlinear measurements, whole records private",
+        title: "Wang and Xu 2021 Figure 5: nonlinear measurements, whole records private",
         claim: "As Figure 1: the relative error rises with p and s, falls with epsilon, and falls with n (f(u) = 8u + cos u).",
         choices: &[
             GRIDS,

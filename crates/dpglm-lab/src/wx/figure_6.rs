@@ -1,4 +1,4 @@
-//! WX Figure 6: nonlinear measurements, labels private.
+//! Wang and Xu 2021 Figure 6: nonlinear measurements, labels private.
 
 use super::simulated::{BEST, DATA, GRIDS, Panels, ROUNDS, SCALED, memory};
 use super::{labels, simulated};
@@ -8,7 +8,7 @@ use crate::figure::{Axes, Figure, Measure, Point, Repetitions, Scale};
 pub fn figure() -> Figure {
     Figure {
         key: "wx-6",
-        title: "WX Figure 6: nonlinear measurements, labels private",
+        title: "Wang and Xu 2021 Figure 6: nonlinear measurements, labels private",
         claim: "As Figure 2: the relative error hardly changes with p, and falls with epsilon and n (f(u) = 8u + cos u).",
         choices: &[
             GRIDS,

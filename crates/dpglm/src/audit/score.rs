@@ -1,11 +1,11 @@
-//! Score attacks: the tracing attack of any parametric model (C20 §4.1).
+//! Score attacks: the tracing attack of any parametric model (Cai et al. 2020 §4.1).
 //!
 //! # The attack
 //! With `S(z) = grad log f(z)` the score at the truth theta, `A(z, M) = <M - theta, S(z)>` (4.2). For a generalized linear model
 //! `S((y, x)) = (y - psi'(x'beta)) x / c(sigma)` (4.7); with few coefficients that differ from zero, `M - beta` is taken on their
 //! support alone (4.9). For a mean of unit variance `S(x) = x - mu`.
 //!
-//! # What it does (C20 Theorem 4)
+//! # What it does (Cai et al. 2020 Theorem 4)
 //! *Soundness*: for a record z that M was not computed from, `E A(z, M) = 0`. *Completeness*: summed over the records of the table,
 //! `E sum A(z_i, M) = sum_j d/d theta_j E M_j`, which is about the number of coefficients for any accurate M. Both are checked below, by
 //! summing over every possible table and by simulation.
@@ -110,7 +110,7 @@ mod tests {
         vec![moment(0).clamp(-1.0, 1.0) * product.ln(), (moment(1) + 0.3 * product).tanh()]
     }
 
-    /// C20 Theorem 4, with every expectation summed exactly.
+    /// Cai et al. 2020 Theorem 4, with every expectation summed exactly.
     #[test]
     fn soundness_and_completeness_hold_exactly() {
         for truth in [[0.4, -0.9], [0.0, 1.3], [-0.2, 0.0]] {

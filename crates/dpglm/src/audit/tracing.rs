@@ -1,6 +1,6 @@
 //! Tracing attacks: does a record look as if an estimate had been computed from it?
 //!
-//! # The attacks (C21)
+//! # The attacks (Cai et al. 2021)
 //! | function | of | formula |
 //! | --- | --- | --- |
 //! | [`mean`] | §2.3, the example | `<x - mu, M>` |
@@ -12,26 +12,26 @@
 //! first, which does not subtract mu from M, are score attacks ([`super::score`]) up to the error's variance.
 //!
 //! # References
-//! C21 Lemmas 2.1, 3.2, 4.1 and 4.3.
+//! Cai et al. 2021 Lemmas 2.1, 3.2, 4.1 and 4.3.
 
-/// `<x - mu, M>`, for a mean (C21 §2.3).
+/// `<x - mu, M>`, for a mean (Cai et al. 2021 §2.3).
 pub fn mean(record: &[f64], truth: &[f64], estimate: &[f64]) -> f64 {
     (0..truth.len()).map(|j| (record[j] - truth[j]) * estimate[j]).sum()
 }
 
-/// `<(x - mu) on the support of mu, M - mu>`, for a mean of few coordinates that differ from zero (C21 (3.2)).
+/// `<(x - mu) on the support of mu, M - mu>`, for a mean of few coordinates that differ from zero (Cai et al. 2021 (3.2)).
 pub fn sparse_mean(record: &[f64], truth: &[f64], estimate: &[f64]) -> f64 {
     let support = (0..truth.len()).filter(|&j| truth[j] != 0.0);
     support.map(|j| (record[j] - truth[j]) * (estimate[j] - truth[j])).sum()
 }
 
-/// `<M - beta, (y - x'beta) x>`, for linear regression (C21 (4.2)).
+/// `<M - beta, (y - x'beta) x>`, for linear regression (Cai et al. 2021 (4.2)).
 pub fn linear(record: &[f64], response: f64, truth: &[f64], estimate: &[f64]) -> f64 {
     let inner: f64 = (0..truth.len()).map(|j| (estimate[j] - truth[j]) * record[j]).sum();
     residual(record, response, truth) * inner
 }
 
-/// The same on the support of beta alone (C21 (4.5)).
+/// The same on the support of beta alone (Cai et al. 2021 (4.5)).
 pub fn sparse_linear(record: &[f64], response: f64, truth: &[f64], estimate: &[f64]) -> f64 {
     let support = (0..truth.len()).filter(|&j| truth[j] != 0.0);
     let inner: f64 = support.map(|j| (estimate[j] - truth[j]) * record[j]).sum();
@@ -76,7 +76,7 @@ mod tests {
         );
     }
 
-    /// C21's example: few rows of many columns. A plain mean gives every row away, a private one does not.
+    /// the example of Cai et al. 2021: few rows of many columns. A plain mean gives every row away, a private one does not.
     #[test]
     fn a_plain_mean_of_many_columns_gives_its_rows_away_and_a_private_one_does_not() {
         let (n, d) = (60, 2_000);

@@ -1,6 +1,6 @@
 //! Sparse generalized linear models by iterative hard thresholding on noisy gradients.
 //!
-//! # Algorithm (WX Algorithm 3; DP-IGHT in WG)
+//! # Algorithm (Wang and Xu 2021 Algorithm 3; DP-IGHT in Wang and Gu 2020)
 //! 1. Where to start and how large a score may be ([`super::start`]); the typical length R of the rows, by a private
 //!    median, unless a bound on it is public.
 //! 2. T times: the whole gradient with Gaussian noise, a step, and all but the s largest coefficients become zero. The step is one over

@@ -1,6 +1,6 @@
 //! Generalized linear models by noisy preconditioned gradient descent with iterate averaging.
 //!
-//! # Algorithm (after C20 Algorithm 1)
+//! # Algorithm (after Cai et al. 2020 Algorithm 1)
 //! 1. Plan: every release and its share of the budget, from n, d and the budget alone.
 //! 2. Where to start, and how large a score may be ([`super::start`]).
 //! 3. The coordinates in which rows are measured from here on ([`super::coordinates`]), and R, the median of the units'

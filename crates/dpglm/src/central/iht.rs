@@ -1,6 +1,6 @@
 //! Iterative hard thresholding: sparse estimation without privacy.
 //!
-//! # Algorithm (C20 Algorithm 2, WG Algorithm 2)
+//! # Algorithm (Cai et al. 2020 Algorithm 2, Wang and Gu 2020 Algorithm 2)
 //! 1. A gradient step. 2. Keep the s largest coordinates in size, ties by index; the others become zero. Repeat.
 //! 3. For a table: least squares or Newton's method on the support reached, so that no unfinished step is left.
 //!

@@ -1,6 +1,6 @@
 //! The mean of a table by private localisation and a tight clip.
 //!
-//! # Algorithm (after C21 Algorithm 3.1)
+//! # Algorithm (after Cai et al. 2021 Algorithm 3.1)
 //! 1. Scale each column to its public range.
 //! 2. Each column's median and median distance from it, by private quantiles: the centre and the columns' units.
 //! 3. A high private quantile of the rows' distances from the centre, in those units: the radius C.

@@ -1,6 +1,6 @@
 //! Sparse generalized linear models by noisy iterative hard thresholding.
 //!
-//! # Algorithm (C20 Algorithm 5, C21 Algorithm 4.2)
+//! # Algorithm (Cai et al. 2020 Algorithm 5, Cai et al. 2021 Algorithm 4.2)
 //! 1. Where to start and how large a score may be ([`super::start`]).
 //! 2. T times: the gradient; the s coordinates that would be largest after a step, by Gumbel selection or, as the papers print it, by
 //!    Laplace peeling; those coordinates of the gradient, with noise; the step along them. All others become zero.

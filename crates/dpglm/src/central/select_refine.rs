@@ -20,7 +20,7 @@
 //! the budget to find out whether they may count less.
 //!
 //! # Differs from the papers
-//! C20 Algorithm 5 and C21 Algorithm 4.2 choose anew in every step and pay s selections each time. Once is enough where
+//! Cai et al. 2020 Algorithm 5 and Cai et al. 2021 Algorithm 4.2 choose anew in every step and pay s selections each time. Once is enough where
 //! columns are not too correlated; intervals hold given the chosen columns.
 
 use super::glm::{Estimate, Fit, Glm, adjacency};

@@ -1,6 +1,6 @@
 //! The mean of a table of which few columns differ from zero.
 //!
-//! # Algorithm (after C21 Algorithm 3.3)
+//! # Algorithm (after Cai et al. 2021 Algorithm 3.3)
 //! 1. For each column, how many more rows lie above zero than below; the s columns with the largest counts in absolute
 //!    value, by one-shot Gumbel noise.
 //! 2. The dense mean of [`super::mean`] on the chosen columns: private medians place them, a tight clip follows.

@@ -1,6 +1,6 @@
 //! Sparse regression by knowledge transfer: a teacher on the private rows, noisy answers on public features, a student.
 //!
-//! # Algorithm (WG Algorithm 1, made private for every data set)
+//! # Algorithm (Wang and Gu 2020 Algorithm 1, made private for every data set)
 //! 1. Clamp entries and responses. For a real response: the cap on its residuals, public or a private quantile.
 //! 2. The support S: the s columns with the largest gradient at zero, by one-shot Gumbel noise (`central::screening`).
 //! 3. The teacher: the minimum on S of the mean of the capped losses plus `lambda/2 |theta|^2`, until its gradient is proven to be
@@ -33,7 +33,7 @@
 //! known to be zero.
 //!
 //! # References
-//! WG: Wang and Gu, *Differentially private sparse learning by knowledge transfer* (seed 001).
+//! Wang and Gu 2020: Wang and Gu, *Differentially private sparse learning by knowledge transfer* (seed 001).
 
 use super::glm::Fit;
 use super::iht::Iht;

@@ -1,4 +1,4 @@
-//! User-supplied monotone links (WX §7.B).
+//! User-supplied monotone links (Wang and Xu 2021 §7.B).
 
 use crate::data::range::{LARGEST, LEAST};
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! Duchi's randomizer: one random direction, and on which side of it the vector lies (WX Algorithm 1).
+//! Duchi's randomizer: one random direction, and on which side of it the vector lies (Wang and Xu 2021 Algorithm 1).
 //!
 //! # Algorithm
 //! Device, for a vector `x` of l2 norm at most `r`:

@@ -1,4 +1,4 @@
-//! Sparse regression in rounds: each user answers once, with a randomized gradient (LDP-IHT, WX Algorithms 1 and 4).
+//! Sparse regression in rounds: each user answers once, with a randomized gradient (LDP-IHT, Wang and Xu 2021 Algorithms 1 and 4).
 //!
 //! # Algorithm
 //! Public: n, p, s, epsilon, a bound b on the features, the interval of the response, the family. The planner
@@ -25,7 +25,7 @@
 //! features that are about uncorrelated with second moment [`LocalIht::feature_square`]; say so if yours differ.
 //!
 //! # References
-//! WX Algorithms 1 and 4, Section 7.
+//! Wang and Xu 2021 Algorithms 1 and 4, Section 7.
 
 use super::imitation::Imitation;
 use super::plan::RoundPlan;

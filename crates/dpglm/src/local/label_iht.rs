@@ -1,6 +1,6 @@
 //! Sparse regression from noisy labels and public features, by iterative hard thresholding.
 //!
-//! # Algorithm (WX Algorithms 2 and 5)
+//! # Algorithm (Wang and Xu 2021 Algorithms 2 and 5)
 //! 1. Users release their labels once, by any randomizer whose reports have the label as mean
 //!    ([`super::label_noise`], [`super::threshold_bit`], [`super::randomized_response`]).
 //! 2. The server runs iterative hard thresholding on public features and noisy labels ([`crate::central::iht`]).
@@ -18,7 +18,7 @@
 //! models keep their noise: reading them back into the model's domain would bias them.
 //!
 //! # References
-//! WX Algorithms 2 and 5.
+//! Wang and Xu 2021 Algorithms 2 and 5.
 
 use crate::central::Iht;
 use crate::central::iht::keep_largest;

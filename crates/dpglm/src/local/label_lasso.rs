@@ -1,6 +1,6 @@
 //! The Lasso on noisy labels and public features, to compare with.
 //!
-//! # Algorithm (WX section VI)
+//! # Algorithm (Wang and Xu 2021 section VI)
 //! 1. Users release their labels once, by any randomizer whose reports have the label as mean.
 //! 2. The server minimises `1/(2n) sum_i (label_i - <x_i, b>)^2 + penalty * sum_j s_j |b_j|`, with `s_j` the root mean
 //!    square of column j, by accelerated proximal gradient steps with restarts.
@@ -14,7 +14,7 @@
 //! largest correlation that the known noise alone makes with any of p columns.
 //!
 //! # References
-//! WX section VI; A. Beck and M. Teboulle, "A fast iterative shrinkage-thresholding algorithm", 2009.
+//! Wang and Xu 2021 section VI; A. Beck and M. Teboulle, "A fast iterative shrinkage-thresholding algorithm", 2009.
 
 use super::label_iht::require_labels;
 use crate::central::iht::largest_curvature;

@@ -1,6 +1,6 @@
 //! A bounded label with Laplace or Gaussian noise.
 //!
-//! # Algorithm (WX Algorithm 2, lines 1 to 3)
+//! # Algorithm (Wang and Xu 2021 Algorithm 2, lines 1 to 3)
 //! 1. Take the label to its public interval `[low, high]`, and measure it from the middle; not a number becomes the middle.
 //! 2. Round it to the grid and add exact noise, rounded to the same grid.
 //!

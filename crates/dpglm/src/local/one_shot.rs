@@ -1,4 +1,4 @@
-//! Generalized linear models from one report a user and public unlabeled features (NL Algorithm 1).
+//! Generalized linear models from one report a user and public unlabeled features (Wang et al. 2021 Algorithm 1).
 //!
 //! # Algorithm
 //! Public: the family, the interval of the label, the l2 radius of the features, the features' means (zero unless said), and rows
@@ -26,7 +26,7 @@
 //! means are public, the sampling error; a bracketed search for c. Equal marginals are an assumption for accuracy only.
 //!
 //! # References
-//! NL Algorithm 1; W. James and C. Stein, "Estimation with quadratic loss", 1961.
+//! Wang et al. 2021 Algorithm 1; W. James and C. Stein, "Estimation with quadratic loss", 1961.
 
 use super::randomizer::{Kind, Randomizer, Report};
 use super::scale::Scale;

@@ -31,7 +31,7 @@
 //! # Differs from the papers
 //! Bhowmick et al. sample a direction on the sphere in floating point, which is not pure epsilon; here the direction is one of
 //! finitely many. The price is a gain that is lower by the fluctuation of the cap, below 1% up to epsilon 8 (and growing
-//! above: K stops at 16,384). Short vectors are lifted by one dimension. The randomised sign of WX Algorithm 1 has about
+//! above: K stops at 16,384). Short vectors are lifted by one dimension. The randomised sign of Wang and Xu 2021 Algorithm 1 has about
 //! the same error for vectors of norm r, and adds the sign's own variance for shorter ones, which lifting does not.
 //!
 //! # References

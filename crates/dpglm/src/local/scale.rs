@@ -1,4 +1,4 @@
-//! The factor between least squares and a generalized linear model (NL Algorithm 1).
+//! The factor between least squares and a generalized linear model (Wang et al. 2021 Algorithm 1).
 //!
 //! For roughly normal features the model's coefficients are a multiple c of the least-squares coefficients, where
 //! `c mean(slope(c u_i)) = 1`, `u_i` the least-squares predictor of row i and `slope` the derivative of the family's mean.
@@ -13,7 +13,7 @@
 //! number is returned.
 //!
 //! # Differs from the paper
-//! NL runs Newton's method, which diverges in a quarter of the paper's own runs, and does not say what happens without a root.
+//! Wang et al. 2021 runs Newton's method, which diverges in a quarter of the paper's own runs, and does not say what happens without a root.
 
 use crate::families::Family;
 

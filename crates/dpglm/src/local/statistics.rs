@@ -1,6 +1,6 @@
 //! One user's second moments and feature-label products, released together.
 //!
-//! # Algorithm (NL Algorithm 1, joint)
+//! # Algorithm (Wang et al. 2021 Algorithm 1, joint)
 //! 1. Clip the features to l2 norm `r`; take the label to its public interval and measure it from the middle, so that
 //!    `|y| <= ymax`, half the interval's length.
 //! 2. Form the vector of the `x_i^2`, the `sqrt(2) x_i x_j` for `i < j`, and the `w x_i y`. In these coordinates the
@@ -39,7 +39,7 @@
 //! the l1 norm, which is not what enters the sensitivity; labels are centred, which halves the noise of binary ones.
 //!
 //! # References
-//! NL Algorithm 1.
+//! Wang et al. 2021 Algorithm 1.
 
 use super::threshold_bit::require_interval;
 use crate::accounting::calibrate;

@@ -25,11 +25,11 @@
 //! only their own size counts, and a wide declared interval costs its square root.
 //!
 //! # Differs from the paper
-//! WX Algorithm 2 adds Gaussian noise to labels and runs the same descent on them. The solution is that of Huber's regression
+//! Wang and Xu 2021 Algorithm 2 adds Gaussian noise to labels and runs the same descent on them. The solution is that of Huber's regression
 //! in place of least squares: the same for errors symmetric about zero.
 //!
 //! # References
-//! After WX Algorithm 2; P. J. Huber, "Robust estimation of a location parameter", 1964.
+//! After Wang and Xu 2021 Algorithm 2; P. J. Huber, "Robust estimation of a location parameter", 1964.
 
 use super::label_lasso::root_mean_squares;
 use super::threshold_bit::{ThresholdBit, ThresholdReport};

@@ -14,7 +14,7 @@
 //! most C: at most `2C + g sqrt(d)`. The rest is `docs/proofs/noise.md`, section 1.
 //!
 //! # Differs from the papers
-//! C21 Algorithm 3.1 clips entries and prints a variance below half of what its own mechanism asks for.
+//! Cai et al. 2021 Algorithm 3.1 clips entries and prints a variance below half of what its own mechanism asks for.
 
 use super::{Release, require_length};
 use crate::data::clipping::clip_l2;

@@ -1,6 +1,6 @@
 //! Laplace peeling, as the papers print it: the s largest coordinates of a vector, one at a time.
 //!
-//! # Algorithm (C21 Algorithm 3.2, C20 Algorithm 3)
+//! # Algorithm (Cai et al. 2021 Algorithm 3.2, Cai et al. 2020 Algorithm 3)
 //! 1. Round all coordinates to the grid.
 //! 2. s times: add fresh Laplace(b) noise to the size of every coordinate left, and take the largest.
 //! 3. Add fresh Laplace(b) noise to each chosen coordinate's value.

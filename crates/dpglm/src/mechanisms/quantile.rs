@@ -25,7 +25,7 @@
 //! numbers, q being rounded to a multiple of `2^-53` first: a rounded product might jump by two.
 //!
 //! # Differs from the papers
-//! Stands in for the quantile of Lei 2011 that C21 §5.1 refers to without an accounted budget.
+//! Stands in for the quantile of Lei 2011 that Cai et al. 2021 §5.1 refers to without an accounted budget.
 
 use super::{ExponentialMechanism, Release};
 use crate::error::{Error, Result, require_positive};

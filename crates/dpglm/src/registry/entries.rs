@@ -26,7 +26,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["ClippedSum"],
             summary: "the sum of rows clipped in l2 norm, with Gaussian noise",
             guarantee: "Gaussian(2 clip / sigma), every data set",
-            reference: "C21 Algorithm 3.1, corrected",
+            reference: "Cai et al. 2021 Algorithm 3.1, corrected",
             audit: mechanisms::clipped_sum,
         },
         Entry {
@@ -42,7 +42,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["PrivateQuantile"],
             summary: "a quantile of a column with declared bounds",
             guarantee: "bounded range 2 / scale, every data set",
-            reference: "exponential mechanism on ranks; for C21 §5.1",
+            reference: "exponential mechanism on ranks; for Cai et al. 2021 §5.1",
             audit: mechanisms::bounded_quantile,
         },
         Entry {
@@ -50,7 +50,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["PrivateQuantile"],
             summary: "a quantile of a column without declared bounds",
             guarantee: "bounded range 2 / scale, every data set",
-            reference: "exponential mechanism on ranks over a geometric grid; for C21 §5.1",
+            reference: "exponential mechanism on ranks over a geometric grid; for Cai et al. 2021 §5.1",
             audit: mechanisms::unbounded_quantile,
         },
         Entry {
@@ -58,7 +58,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["LaplacePeeling"],
             summary: "the largest coordinates, one at a time, with Laplace noise",
             guarantee: "s choices of pure 2 lambda / b, s values of pure lambda / b",
-            reference: "C21 Algorithm 3.2, C20 Algorithm 3",
+            reference: "Cai et al. 2021 Algorithm 3.2, Cai et al. 2020 Algorithm 3",
             audit: mechanisms::peeling,
         },
         Entry {
@@ -74,7 +74,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["PrivateMean"],
             summary: "means of columns on one scale by private localisation and one tight clip of rows",
             guarantee: "selections and Gaussians, every data set",
-            reference: "C21 Algorithm 3.1, corrected",
+            reference: "Cai et al. 2021 Algorithm 3.1, corrected",
             audit: means::mean,
         },
         Entry {
@@ -130,7 +130,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["Glm"],
             summary: "linear regression by noisy gradient descent on bounded scores: a robust fit, not the mean",
             guarantee: "selections and Gaussians, every data set",
-            reference: "C21 Algorithm 4.1, C20 Algorithm 1, corrected",
+            reference: "Cai et al. 2021 Algorithm 4.1, Cai et al. 2020 Algorithm 1, corrected",
             audit: dense::linear,
         },
         Entry {
@@ -146,7 +146,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["Glm"],
             summary: "logistic regression by noisy gradient descent on bounded scores",
             guarantee: "selections and Gaussians, every data set",
-            reference: "C20 Algorithm 1, corrected",
+            reference: "Cai et al. 2020 Algorithm 1, corrected",
             audit: dense::logistic,
         },
         Entry {
@@ -154,7 +154,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["Glm"],
             summary: "Poisson regression by noisy gradient descent on bounded scores: a robust fit, not the mean",
             guarantee: "selections and Gaussians, every data set",
-            reference: "C20 Algorithm 1, corrected",
+            reference: "Cai et al. 2020 Algorithm 1, corrected",
             audit: dense::poisson,
         },
         Entry {
@@ -162,7 +162,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["Multinomial"],
             summary: "multinomial regression by noisy gradient descent on bounded scores",
             guarantee: "one selection and Gaussians, every data set",
-            reference: "C20 Algorithm 1, corrected",
+            reference: "Cai et al. 2020 Algorithm 1, corrected",
             audit: dense::multinomial,
         },
         Entry {
@@ -170,7 +170,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["SelectRefine"],
             summary: "sparse regression: columns chosen once, then the dense fit on them",
             guarantee: "selections and Gaussians, every data set",
-            reference: "after C20 Algorithm 5 and C21 Algorithm 4.2; the default for sparse models",
+            reference: "after Cai et al. 2020 Algorithm 5 and Cai et al. 2021 Algorithm 4.2; the default for sparse models",
             audit: sparse::select_refine,
         },
         Entry {
@@ -178,7 +178,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["NoisyIht"],
             summary: "sparse regression by noisy iterative hard thresholding, Gumbel selection",
             guarantee: "selections and Gaussians, every data set",
-            reference: "C20 Algorithm 5, C21 Algorithm 4.2, corrected",
+            reference: "Cai et al. 2020 Algorithm 5, Cai et al. 2021 Algorithm 4.2, corrected",
             audit: sparse::noisy_iht,
         },
         Entry {
@@ -186,7 +186,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["NoisyIht"],
             summary: "sparse regression by noisy iterative hard thresholding, Laplace peeling",
             guarantee: "pure releases, every data set",
-            reference: "C20 Algorithm 5, C21 Algorithm 4.2, corrected",
+            reference: "Cai et al. 2020 Algorithm 5, Cai et al. 2021 Algorithm 4.2, corrected",
             audit: sparse::peeling_iht,
         },
         Entry {
@@ -194,7 +194,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["DpIht"],
             summary: "sparse regression by hard thresholding on noisy gradients",
             guarantee: "Gaussians, every data set",
-            reference: "WX Algorithm 3, corrected",
+            reference: "Wang and Xu 2021 Algorithm 3, corrected",
             audit: sparse::dp_iht,
         },
         Entry {
@@ -202,7 +202,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["SparseMultinomial"],
             summary: "sparse multinomial regression: columns chosen once, then the dense fit on them",
             guarantee: "selections and Gaussians, every data set",
-            reference: "after C20 Algorithm 5",
+            reference: "after Cai et al. 2020 Algorithm 5",
             audit: sparse::sparse_multinomial,
         },
         Entry {
@@ -210,7 +210,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["SparseMean"],
             summary: "a mean of few columns that differ from zero, chosen by counts of signs",
             guarantee: "selections and Gaussians, every data set",
-            reference: "after C21 Algorithm 3.3",
+            reference: "after Cai et al. 2021 Algorithm 3.3",
             audit: means::sparse_mean,
         },
         Entry {
@@ -218,7 +218,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["Transfer"],
             summary: "sparse regression by a teacher's noisy answers on public features",
             guarantee: "selections and one Gaussian, every data set; literal version conditional",
-            reference: "WG Algorithm 1, corrected",
+            reference: "Wang and Gu 2020 Algorithm 1, corrected",
             audit: clamped::transfer,
         },
         Entry {
@@ -226,7 +226,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["TunedSparsity"],
             summary: "sparse regression whose number of coefficients is chosen privately: a row of the fitted part",
             guarantee: "selections and Gaussians, every data set",
-            reference: "for C21 §5.2, whose cross-validation is not private",
+            reference: "for Cai et al. 2021 §5.2, whose cross-validation is not private",
             audit: tuning::tuned_sparsity,
         },
         Entry {
@@ -234,7 +234,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["TunedSparsity"],
             summary: "the same: a row of the part that chooses",
             guarantee: "one selection and Gaussians, every data set",
-            reference: "for C21 §5.2, whose cross-validation is not private",
+            reference: "for Cai et al. 2021 §5.2, whose cross-validation is not private",
             audit: tuning::tuned_sparsity_choice,
         },
         Entry {
@@ -242,7 +242,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["TunedRidge"],
             summary: "a dense model whose ridge penalty is chosen privately: a row of the fitted part",
             guarantee: "selections and Gaussians, every data set",
-            reference: "for WG §5, whose cross-validation is not private",
+            reference: "for Wang and Gu 2020 §5, whose cross-validation is not private",
             audit: tuning::tuned_ridge,
         },
         Entry {
@@ -250,7 +250,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["TunedRidge"],
             summary: "the same: a row of the part that chooses",
             guarantee: "one selection and Gaussians, every data set",
-            reference: "for WG §5, whose cross-validation is not private",
+            reference: "for Wang and Gu 2020 §5, whose cross-validation is not private",
             audit: tuning::tuned_ridge_choice,
         },
         Entry {
@@ -258,7 +258,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["Truncation"],
             summary: "column means truncated at private quantiles or at a public level",
             guarantee: "selections and one Gaussian, every data set",
-            reference: "C21 §5.1, corrected",
+            reference: "Cai et al. 2021 §5.1, corrected",
             audit: means::truncation,
         },
         Entry {
@@ -266,7 +266,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["TunedSparseMean", "PreparedSparseMean"],
             summary: "the mean of a table of which an unknown number of columns differ from zero",
             guarantee: "a pure choice, then selections and Gaussians, every data set",
-            reference: "for C21 §5.2, whose cross-validation is not private",
+            reference: "for Cai et al. 2021 §5.2, whose cross-validation is not private",
             audit: means::tuned_sparse_mean,
         },
         Entry {
@@ -338,7 +338,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["LabelNoise"],
             summary: "a user's label with Gaussian noise",
             guarantee: "one Gaussian, one user's label, every label",
-            reference: "WX Algorithm 2, corrected",
+            reference: "Wang and Xu 2021 Algorithm 2, corrected",
             audit: labels::label_gaussian,
         },
         Entry {
@@ -346,7 +346,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["JointStatistics"],
             summary: "a user's second moments and feature-label products in one release",
             guarantee: "one Gaussian, one user's record, every record",
-            reference: "NL Algorithm 1, joint",
+            reference: "Wang et al. 2021 Algorithm 1, joint",
             audit: labels::joint_statistics,
         },
         Entry {
@@ -354,7 +354,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["ThresholdIht"],
             summary: "sparse regression from threshold bits and public features",
             guarantee: "pure, one user's label, every label",
-            reference: "after WX Algorithm 2; the default for private labels",
+            reference: "after Wang and Xu 2021 Algorithm 2; the default for private labels",
             audit: labels::threshold_iht,
         },
         Entry {
@@ -362,7 +362,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["LabelIht"],
             summary: "sparse regression from noisy labels and public features",
             guarantee: "that of the labels' noise, one user's label, every label",
-            reference: "WX Algorithms 2 and 5, corrected",
+            reference: "Wang and Xu 2021 Algorithms 2 and 5, corrected",
             audit: labels::label_iht,
         },
         Entry {
@@ -370,7 +370,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["LabelLasso"],
             summary: "the Lasso on noisy labels and public features",
             guarantee: "that of the labels' noise, one user's label, every label",
-            reference: "WX section VI",
+            reference: "Wang and Xu 2021 section VI",
             audit: labels::label_lasso,
         },
         Entry {
@@ -386,7 +386,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["Randomizer"],
             summary: "a user's vector by its side of a public direction",
             guarantee: "pure, per report, every vector, exact probabilities",
-            reference: "WX Algorithm 1; Duchi, Jordan and Wainwright 2018",
+            reference: "Wang and Xu 2021 Algorithm 1; Duchi, Jordan and Wainwright 2018",
             audit: reports::duchi,
         },
         Entry {
@@ -402,7 +402,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["LocalIht"],
             summary: "sparse regression in rounds of randomized gradients, each user answering once",
             guarantee: "pure, per user, every record",
-            reference: "WX Algorithms 1 and 4, corrected",
+            reference: "Wang and Xu 2021 Algorithms 1 and 4, corrected",
             audit: reports::local_iht,
         },
         Entry {
@@ -410,7 +410,7 @@ pub fn entries() -> &'static [Entry] {
             types: &["OneShotGlm"],
             summary: "a generalized linear model from one report a user and public features",
             guarantee: "pure, per user, every record",
-            reference: "NL Algorithm 1, corrected",
+            reference: "Wang et al. 2021 Algorithm 1, corrected",
             audit: reports::one_shot,
         },
     ]

@@ -1,34 +1,34 @@
-//! Generalized linear models in the central model: C20 Theorems 1, 2, 3, 5 and 6. `sigma^2` stands for the dispersion
+//! Generalized linear models in the central model: Cai et al. 2020 Theorems 1, 2, 3, 5 and 6. `sigma^2` stands for the dispersion
 //! `c(sigma)`, which is 1 for logistic and Poisson models.
 
 use super::Setting;
 
-/// C20 Theorem 1, equation (3.5): noisy gradient descent (Algorithm 1).
+/// Cai et al. 2020 Theorem 1, equation (3.5): noisy gradient descent (Algorithm 1).
 pub fn dense_upper(at: &Setting) -> f64 {
     at.central(at.d, at.failure() * at.log_n().powi(3))
 }
 
-/// C20 Theorem 1 for a bounded response, as in the logistic model, whose truncation costs no `ln n`.
+/// Cai et al. 2020 Theorem 1 for a bounded response, as in the logistic model, whose truncation costs no `ln n`.
 pub fn dense_upper_bounded(at: &Setting) -> f64 {
     at.central(at.d, at.failure() * at.log_n().powi(2))
 }
 
-/// C20 Theorem 3, equation (3.8): noisy iterative hard thresholding (Algorithm 5).
+/// Cai et al. 2020 Theorem 3, equation (3.8): noisy iterative hard thresholding (Algorithm 5).
 pub fn sparse_upper(at: &Setting) -> f64 {
     at.central(at.sparse_size(), at.failure() * at.log_n().powi(3))
 }
 
-/// C20 Theorem 3 for a bounded response.
+/// Cai et al. 2020 Theorem 3 for a bounded response.
 pub fn sparse_upper_bounded(at: &Setting) -> f64 {
     at.central(at.sparse_size(), at.failure() * at.log_n().powi(2))
 }
 
-/// C20 Theorem 5 with the non-private bound: `c(sigma) (d/n + d^2 / (n epsilon)^2)`.
+/// Cai et al. 2020 Theorem 5 with the non-private bound: `c(sigma) (d/n + d^2 / (n epsilon)^2)`.
 pub fn dense_lower(at: &Setting) -> f64 {
     at.central(at.d, 1.0)
 }
 
-/// C20 Theorem 6 with the non-private bound: `c(sigma) (s ln d / n + (s ln d)^2 / (n epsilon)^2)`.
+/// Cai et al. 2020 Theorem 6 with the non-private bound: `c(sigma) (s ln d / n + (s ln d)^2 / (n epsilon)^2)`.
 pub fn sparse_lower(at: &Setting) -> f64 {
     at.central(at.sparse_size(), 1.0)
 }
@@ -43,7 +43,7 @@ pub fn sparse_rows_needed(at: &Setting, truncation: f64) -> f64 {
     truncation * at.sparse_size() * at.failure().sqrt() * at.log_n() / at.epsilon
 }
 
-/// C20 Theorem 2: the excess loss of noisy iterative hard thresholding after one more step,
+/// Cai et al. 2020 Theorem 2: the excess loss of noisy iterative hard thresholding after one more step,
 /// `(1 - rho alpha/gamma - 2 s* / (s + s*)) excess + noise`, where `noise` is the sum of the squared noise of selection and
 /// values. `curvature` is the pair (alpha, gamma); `rho` is the theorem's unnamed constant in (0, 1).
 ///

@@ -1,23 +1,23 @@
-//! Linear regression in the central model: C21 Theorems 4.1 to 4.4. Errors are in the norm of the features' covariance.
+//! Linear regression in the central model: Cai et al. 2021 Theorems 4.1 to 4.4. Errors are in the norm of the features' covariance.
 
 use super::Setting;
 
-/// C21 Theorem 4.1: `sigma^2 (d/n + d^2 / (n epsilon)^2)`.
+/// Cai et al. 2021 Theorem 4.1: `sigma^2 (d/n + d^2 / (n epsilon)^2)`.
 pub fn dense_lower(at: &Setting) -> f64 {
     at.central(at.d, 1.0)
 }
 
-/// C21 Theorem 4.2: noisy projected gradient descent (Algorithm 4.1).
+/// Cai et al. 2021 Theorem 4.2: noisy projected gradient descent (Algorithm 4.1).
 pub fn dense_upper(at: &Setting) -> f64 {
     at.central(at.d, at.failure() * at.log_n().powi(3))
 }
 
-/// C21 Theorem 4.3: `sigma^2 (s ln d / n + (s ln d)^2 / (n epsilon)^2)`.
+/// Cai et al. 2021 Theorem 4.3: `sigma^2 (s ln d / n + (s ln d)^2 / (n epsilon)^2)`.
 pub fn sparse_lower(at: &Setting) -> f64 {
     at.central(at.sparse_size(), 1.0)
 }
 
-/// C21 Theorem 4.4: iterative hard thresholding by peeling (Algorithm 4.2).
+/// Cai et al. 2021 Theorem 4.4: iterative hard thresholding by peeling (Algorithm 4.2).
 pub fn sparse_upper(at: &Setting) -> f64 {
     at.central(at.sparse_size(), at.failure() * at.log_n().powi(3))
 }

@@ -1,4 +1,4 @@
-//! One-shot local models with public unlabeled rows: NL Theorems 2 and 3. `d` is the paper's p.
+//! One-shot local models with public unlabeled rows: Wang et al. 2021 Theorems 2 and 3. `d` is the paper's p.
 //!
 //! Errors are in the largest coefficient, *not* squared. Norms of the truth, condition numbers, link constants and the
 //! failure probability are set to 1, as the papers' own summary does; what is left is the dependence on n, m, p and the
@@ -6,18 +6,18 @@
 
 use super::Setting;
 
-/// NL Theorem 2 (bounded sub-Gaussian features): `p/sqrt(m) + p sqrt(ln(1/delta) ln p) / (epsilon sqrt(n)) + 1/sqrt(p)` with
+/// Wang et al. 2021 Theorem 2 (bounded sub-Gaussian features): `p/sqrt(m) + p sqrt(ln(1/delta) ln p) / (epsilon sqrt(n)) + 1/sqrt(p)` with
 /// `public` (m) unlabeled rows. The last term is the price of the linear start and does not vanish with n.
 pub fn bounded_upper(at: &Setting, public: f64) -> f64 {
     at.d / public.sqrt() + private_part(at) + 1.0 / at.d.sqrt()
 }
 
-/// NL Theorem 3 (features of bounded norm): the public rows enter as `sqrt(p^2 ln m / m)`.
+/// Wang et al. 2021 Theorem 3 (features of bounded norm): the public rows enter as `sqrt(p^2 ln m / m)`.
 pub fn sub_gaussian_upper(at: &Setting, public: f64) -> f64 {
     at.d * (public.ln().max(1.0) / public).sqrt() + private_part(at) + 1.0 / at.d.sqrt()
 }
 
-/// NL Theorem 2's sample size for a wanted error alpha of at least the order of `1/sqrt(p)`: `p^2 / (epsilon alpha)^2`, users
+/// Wang et al. 2021 Theorem 2's sample size for a wanted error alpha of at least the order of `1/sqrt(p)`: `p^2 / (epsilon alpha)^2`, users
 /// and public rows alike, up to logarithms.
 pub fn rows_needed(at: &Setting, error: f64) -> f64 {
     (at.d / (at.epsilon * error)).powi(2)

@@ -173,28 +173,28 @@ impl Problem {
     pub fn rates(&self, at: &Setting) -> [(&'static str, f64); 2] {
         match (self.model, self.sparsity) {
             (PlannedModel::Mean { .. }, None) => [
-                ("C21 Theorem 3.2", theory::means::dense_upper(at)),
-                ("C21 Theorem 3.1", theory::means::dense_lower(at)),
+                ("Cai et al. 2021 Theorem 3.2", theory::means::dense_upper(at)),
+                ("Cai et al. 2021 Theorem 3.1", theory::means::dense_lower(at)),
             ],
             (PlannedModel::Mean { .. }, Some(_)) => [
-                ("C21 Theorem 3.4", theory::means::sparse_upper(at)),
-                ("C21 Theorem 3.3", theory::means::sparse_lower(at)),
+                ("Cai et al. 2021 Theorem 3.4", theory::means::sparse_upper(at)),
+                ("Cai et al. 2021 Theorem 3.3", theory::means::sparse_lower(at)),
             ],
             (PlannedModel::Linear { .. }, None) => [
-                ("C21 Theorem 4.2", theory::linear::dense_upper(at)),
-                ("C21 Theorem 4.1", theory::linear::dense_lower(at)),
+                ("Cai et al. 2021 Theorem 4.2", theory::linear::dense_upper(at)),
+                ("Cai et al. 2021 Theorem 4.1", theory::linear::dense_lower(at)),
             ],
             (PlannedModel::Linear { .. }, Some(_)) => [
-                ("C21 Theorem 4.4", theory::linear::sparse_upper(at)),
-                ("C21 Theorem 4.3", theory::linear::sparse_lower(at)),
+                ("Cai et al. 2021 Theorem 4.4", theory::linear::sparse_upper(at)),
+                ("Cai et al. 2021 Theorem 4.3", theory::linear::sparse_lower(at)),
             ],
             (PlannedModel::Logistic, None) => [
-                ("C20 Theorem 1", theory::glm::dense_upper_bounded(at)),
-                ("C20 Theorem 5", theory::glm::dense_lower(at)),
+                ("Cai et al. 2020 Theorem 1", theory::glm::dense_upper_bounded(at)),
+                ("Cai et al. 2020 Theorem 5", theory::glm::dense_lower(at)),
             ],
             (PlannedModel::Logistic, Some(_)) => [
-                ("C20 Theorem 3", theory::glm::sparse_upper_bounded(at)),
-                ("C20 Theorem 6", theory::glm::sparse_lower(at)),
+                ("Cai et al. 2020 Theorem 3", theory::glm::sparse_upper_bounded(at)),
+                ("Cai et al. 2020 Theorem 6", theory::glm::sparse_lower(at)),
             ],
         }
     }

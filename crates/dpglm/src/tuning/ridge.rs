@@ -10,7 +10,7 @@
 //! and 3. Sensitivities are those of [`crate::central::glm`] and of [`super::validation`].
 //!
 //! # Differs from the papers
-//! WG §5 takes its grid of penalties from cross-validation, which is not private.
+//! Wang and Gu 2020 §5 takes its grid of penalties from cross-validation, which is not private.
 
 use super::validation::{Judge, first_part, require_divisible, require_rows, validates};
 use crate::accounting::Part;

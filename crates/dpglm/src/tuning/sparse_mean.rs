@@ -18,7 +18,7 @@
 //! its noise is raised until it does not.
 //!
 //! # Differs from the paper
-//! C21 §5.2 chooses s by cross-validation and counts too little for it ([`super::validation`]). No fits are compared here and no row is
+//! Cai et al. 2021 §5.2 chooses s by cross-validation and counts too little for it ([`super::validation`]). No fits are compared here and no row is
 //! set aside.
 
 use crate::accounting::Certificate;

@@ -15,7 +15,7 @@
 //! and 4; both stay within the budget, and the certificate lists both. Sensitivities are those of the methods named.
 //!
 //! # Differs from the papers
-//! C21 §5.2 cross-validates with fits that are not private, and calls the sensitivity of the averaged error `B/n`, which it is not
+//! Cai et al. 2021 §5.2 cross-validates with fits that are not private, and calls the sensitivity of the averaged error `B/n`, which it is not
 //! ([`super::validation`]). Here fits are private, the path is nested so that one fit serves all lengths, and the final fit
 //! reads all rows.
 

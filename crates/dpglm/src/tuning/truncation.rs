@@ -1,6 +1,6 @@
-//! Means of columns truncated at a level that is public, found privately, or not there: the three choices of C21 §5.1.
+//! Means of columns truncated at a level that is public, found privately, or not there: the three choices of Cai et al. 2021 §5.1.
 //!
-//! # Algorithm (C21 Algorithm 3.1)
+//! # Algorithm (Cai et al. 2021 Algorithm 3.1)
 //! 1. The interval of each column: all reals; `[-R, R]` with `R = 4 sigma sqrt(ln n)`; or the 2.5% and 97.5% quantiles, privately.
 //! 2. Clip each entry to its column's interval, scale the intervals to [-1, 1], and average.
 //! 3. Gaussian noise.

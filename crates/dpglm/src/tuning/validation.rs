@@ -14,7 +14,7 @@
 //! moves others: the certificate therefore names the order as a condition. Units of several rows are refused: they are
 //! numbered as they first appear, which one unit's rows can change for all others.
 //!
-//! # Why not cross-validation (C21 §5.2)
+//! # Why not cross-validation (Cai et al. 2021 §5.2)
 //! The paper clips the cross-validation errors and calls their sensitivity `B/n`. But a row is in the training part of all folds
 //! but its own, and fits without noise can change with one row as much as they like: the test below has two tables that
 //! differ in one row and whose averaged bounded errors differ by `B (k-1)/k`.
