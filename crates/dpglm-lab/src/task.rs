@@ -5,6 +5,7 @@ use crate::draw::Draw;
 use crate::figure::{Figure, Point, Promise, Promises};
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
+use dpglm::numeric::fnv1a;
 use dpglm::privacy::Budget;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -116,10 +117,7 @@ fn finite(value: f64) -> Option<f64> {
 
 /// A seed from words (64-bit FNV-1a, then mixed): the same on every machine.
 pub fn seed(words: &[&str]) -> u64 {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for byte in words.iter().flat_map(|w| w.bytes().chain([0])) {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    }
+    let hash = fnv1a(words.iter().flat_map(|w| w.bytes().chain([0])));
     hash ^ hash >> 32
 }
 

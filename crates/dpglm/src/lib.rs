@@ -62,6 +62,7 @@ pub mod local;
 pub mod mechanisms;
 pub mod model;
 pub mod noise;
+pub mod numeric;
 mod parallel;
 mod passes;
 pub mod prelude;

@@ -50,7 +50,5 @@ pub use threshold_iht::ThresholdIht;
 /// A test's seed from its name, so that no seed is ever chosen by its result.
 #[cfg(test)]
 pub(crate) fn seed(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    crate::numeric::fnv1a(name.bytes())
 }

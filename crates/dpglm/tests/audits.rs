@@ -11,15 +11,14 @@
 
 use dpglm::audit::{Audit, Report};
 use dpglm::noise::RandomSource;
+use dpglm::numeric::fnv1a;
 use dpglm::registry::{AuditCase, Subject, entries};
 
 const ERROR: f64 = 1e-6;
 
 /// A seed derived from names, so that no seed is ever chosen by its result.
 fn seed(parts: &[&str]) -> u64 {
-    parts.iter().flat_map(|part| part.bytes()).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    fnv1a(parts.iter().flat_map(|part| part.bytes()))
 }
 
 /// Every trial of a subject; the error is shared among them.

@@ -18,10 +18,7 @@ const LEVEL: f64 = 1e-6;
 
 /// A reproducible source whose seed is the FNV-1a hash of a test's name.
 fn source(name: &str) -> RandomSource {
-    let hash = name
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    RandomSource::insecure_seeded(hash)
+    RandomSource::insecure_seeded(dpglm::numeric::fnv1a(name.bytes()))
 }
 
 // ---------------------------------------------------------------------------------------------------------------

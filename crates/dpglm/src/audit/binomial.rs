@@ -3,6 +3,8 @@
 //! Written by hand because continued fractions for the incomplete beta function, as libraries have them, stop converging
 //! for the hundreds of thousands of trials of an audit. The tail is summed term by term from its largest.
 
+use crate::numeric::turning_point;
+
 /// `P(X >= successes)` for `X ~ Binomial(trials, p)`.
 pub(crate) fn upper_tail(successes: u64, trials: u64, p: f64) -> f64 {
     if successes == 0 {
@@ -35,7 +37,7 @@ pub(crate) fn upper_tail(successes: u64, trials: u64, p: f64) -> f64 {
 /// A lower bound on the success probability that fails with probability at most `alpha`.
 pub fn lower_bound(successes: u64, trials: u64, alpha: f64) -> f64 {
     // The largest p at which as many successes or more are still as unlikely as alpha.
-    bisect(|p| upper_tail(successes, trials, p) <= alpha).0
+    turning_point((0.0, 1.0), 60, |p| upper_tail(successes, trials, p) <= alpha).0
 }
 
 /// An upper bound on the success probability that fails with probability at most `alpha`.
@@ -53,16 +55,6 @@ pub(crate) fn low_count(trials: u64, p: f64, alpha: f64) -> u64 {
         if below(middle) <= alpha { low = middle } else { high = middle }
     }
     low
-}
-
-/// The ends of the last interval of a bisection for the place in [0, 1] where `holds` turns false.
-fn bisect(holds: impl Fn(f64) -> bool) -> (f64, f64) {
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if holds(middle) { low = middle } else { high = middle }
-    }
-    (low, high)
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@
 //! Public numbers alone decide: the number of pairs, the promise and the error.
 
 use super::one_run::Count;
-use super::trade_off::{TradeOff, below};
+use super::trade_off::TradeOff;
+use crate::numeric::{normal_below, turning_point};
 
 /// r is the number of pairs divided by 1, 2, 4, ... so often.
 const HALVINGS: u32 = 8;
@@ -55,25 +56,20 @@ fn fewest(canaries: usize, guesses: usize, promise: &TradeOff, error: f64) -> Op
 fn separation(canaries: usize, guesses: usize, correct: usize) -> f64 {
     // Where all must be right, all but half a guess on average.
     let wanted = (correct as f64).min(guesses as f64 - 0.5);
-    bisect(FARTHEST, |mu| expected(canaries, guesses, mu) < wanted)
+    place(|mu| expected(canaries, guesses, mu) < wanted)
 }
 
 /// How many of the surest guesses are right on average.
 fn expected(canaries: usize, guesses: usize, mu: f64) -> f64 {
     let m = canaries as f64;
-    let right = |threshold: f64| m * below(0.5 * mu - threshold);
-    let wrong = |threshold: f64| m * below(-0.5 * mu - threshold);
-    right(bisect(FARTHEST, |threshold| right(threshold) + wrong(threshold) > guesses as f64))
+    let right = |threshold: f64| m * normal_below(0.5 * mu - threshold);
+    let wrong = |threshold: f64| m * normal_below(-0.5 * mu - threshold);
+    right(place(|threshold| right(threshold) + wrong(threshold) > guesses as f64))
 }
 
-/// Where `holds` turns false between 0 and `most`.
-fn bisect(most: f64, holds: impl Fn(f64) -> bool) -> f64 {
-    let (mut low, mut high) = (0.0, most);
-    for _ in 0..40 {
-        let middle = 0.5 * (low + high);
-        if holds(middle) { low = middle } else { high = middle }
-    }
-    low
+/// Where `holds` turns false.
+fn place(holds: impl Fn(f64) -> bool) -> f64 {
+    turning_point((0.0, FARTHEST), 40, holds).0
 }
 
 #[cfg(test)]
@@ -108,8 +104,8 @@ mod tests {
     #[test]
     fn the_surest_are_right_more_often() {
         // All pairs: Phi(mu/2) of them.
-        assert!((expected(1_000, 1_000, 1.0) - 1_000.0 * below(0.5)).abs() < 1e-6);
-        assert!(expected(1_000, 100, 1.0) > 100.0 * below(0.5) + 10.0);
+        assert!((expected(1_000, 1_000, 1.0) - 1_000.0 * normal_below(0.5)).abs() < 1e-6);
+        assert!(expected(1_000, 100, 1.0) > 100.0 * normal_below(0.5) + 10.0);
         assert!((separation(1_000, 1_000, 691) - 1.0).abs() < 0.01);
     }
 }

@@ -179,8 +179,8 @@ fn last(largest: f64, fineness: f64, holds: impl Fn(f64) -> bool) -> (f64, f64) 
 #[cfg(test)]
 mod tests {
     use super::super::binomial::{low_count, upper_tail};
-    use super::super::trade_off::below;
     use super::*;
+    use crate::numeric::normal_below;
 
     fn uniform(rng: &mut RandomSource) -> f64 {
         (rng.next_u64() >> 11) as f64 * 2f64.powi(-53)
@@ -287,7 +287,7 @@ mod tests {
             let exact = levels.map(|l| tail(total(0.0, l)) + tail(total(l, 10.0))).fold(0.0, f64::max);
             let count = Count { canaries: m as usize, guesses: m as usize, correct: correct as usize };
             let bound = count.p_value(&TradeOff::Gaussian(mu));
-            let independent = upper_tail(correct, m, below(mu / 2.0));
+            let independent = upper_tail(correct, m, normal_below(mu / 2.0));
             assert!(exact <= bound && bound < 2.0 * exact, "{correct}: {exact} {bound}");
             assert!(independent < 0.01 * exact, "{correct}: {independent} {exact}");
         }

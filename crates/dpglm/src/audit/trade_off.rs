@@ -11,7 +11,7 @@
 //!
 //! Both are rounded down, so that a promise is never refuted by rounding.
 
-use std::f64::consts::{PI, SQRT_2};
+use crate::numeric::{normal_below, normal_quantile};
 
 /// More than the rounding of the formulas below, relatively.
 const ROUNDING: f64 = 1e-9;
@@ -36,7 +36,7 @@ impl TradeOff {
                 let other = if a < 1.0 { 1.0 - delta - factor * (1.0 - a) } else { 1.0 - delta };
                 least.max((a - delta) / factor).max(other)
             }),
-            TradeOff::Gaussian(mu) => below(quantile(a) - mu),
+            TradeOff::Gaussian(mu) => normal_below(normal_quantile(a) - mu),
         };
         exact * (1.0 - ROUNDING)
     }
@@ -52,53 +52,9 @@ impl TradeOff {
     }
 }
 
-/// The standard normal distribution function.
-pub(super) fn below(z: f64) -> f64 {
-    0.5 * libm::erfc(-z / SQRT_2)
-}
-
-/// The standard normal quantile.
-fn quantile(p: f64) -> f64 {
-    if p > 0.5 {
-        return -quantile(1.0 - p);
-    }
-    if p <= 0.0 {
-        return f64::NEG_INFINITY;
-    }
-    // Newton's method on the logarithm of the tail, which is concave: from below the root it stays there. The start is below it,
-    // since the tail is at most half of e^(-z^2/2).
-    let mut z = -(-2.0 * (2.0 * p).ln()).sqrt();
-    for _ in 0..60 {
-        let tail = below(z);
-        let density = (-0.5 * z * z).exp() / (2.0 * PI).sqrt();
-        let step = tail / density * (tail / p).ln();
-        if !step.is_finite() {
-            break;
-        }
-        z -= step;
-        if step.abs() <= 1e-14 * (1.0 + z.abs()) {
-            break;
-        }
-    }
-    z
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn quantiles_invert_the_distribution() {
-        for (p, z) in [(0.975, 1.959_963_984_540_054), (0.005, -2.575_829_303_548_901), (0.5, 0.0)] {
-            assert!((quantile(p) - z).abs() < 1e-12, "{p} {}", quantile(p));
-        }
-        for i in 1..=290 {
-            let p = 10f64.powi(-i);
-            assert!((below(quantile(p)) / p - 1.0).abs() < 1e-10, "{p}");
-            assert!((quantile(p) + quantile(1.0 - p)).abs() < 1e-6 || i > 9, "{p}");
-        }
-        assert_eq!((quantile(0.0), quantile(1.0)), (f64::NEG_INFINITY, f64::INFINITY));
-    }
 
     /// Both sides of every inequality, for pairs of distributions that meet it with equality.
     #[test]
@@ -109,7 +65,7 @@ mod tests {
             let most = (epsilon.exp() * b + delta).min(1.0 - (-epsilon).exp() * (1.0 - delta - b));
             assert!((pair.least(most) - b).abs() <= 2e-9, "{b} {most}");
             let gaussian = TradeOff::Gaussian(0.7);
-            let most = below(quantile(b) + 0.7);
+            let most = normal_below(normal_quantile(b) + 0.7);
             let back = gaussian.least(most);
             assert!(back <= b && back >= b * (1.0 - 1e-8), "{b} {back}");
         }

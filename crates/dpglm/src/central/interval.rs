@@ -18,6 +18,7 @@
 
 use super::descent::{Drive, Phase};
 use crate::error::{Error, Result};
+use crate::numeric::normal_quantile;
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 /// A confidence interval.
@@ -143,30 +144,10 @@ pub(crate) fn intervals(
         .collect()
 }
 
-/// The standard normal quantile of p in (1/2, 1), by bisection on the error function.
-pub(crate) fn normal_quantile(p: f64) -> f64 {
-    let (mut low, mut high) = (0.0, 40.0);
-    for _ in 0..80 {
-        let middle: f64 = 0.5 * (low + high);
-        if 1.0 - 0.5 * libm::erfc(middle / std::f64::consts::SQRT_2) < p {
-            low = middle
-        } else {
-            high = middle
-        }
-    }
-    0.5 * (low + high)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::moments::Conditioner;
     use super::*;
-
-    #[test]
-    fn normal_quantiles() {
-        assert!((normal_quantile(0.975) - 1.959_963_984_540_054).abs() < 1e-12);
-        assert!((normal_quantile(0.995) - 2.575_829_303_548_901).abs() < 1e-12);
-    }
 
     fn drive(phase: Phase, inverse: &DMatrix<f64>, momentum: f64) -> Drive {
         let matrix = inverse.clone().try_inverse().expect("definite");

@@ -43,6 +43,7 @@ use crate::data::{Dataset, Design};
 use crate::error::{Error, Result};
 use crate::kernels::{fused_pass_multi, plain_error, weighted_gram};
 use crate::noise::{GaussianNoise, Grid, RandomSource};
+use crate::numeric::{normal_below, turning_point};
 use crate::privacy::{Adjacency, Event, Noise};
 use nalgebra::{DMatrix, DVector};
 
@@ -270,16 +271,7 @@ fn least_squares(rows: &[f64], columns: usize) -> Vec<f64> {
 
 /// A z with `P(N(0,1) > z) <= p`, rounded up.
 fn upper_quantile(p: f64) -> f64 {
-    let (mut low, mut high) = (0.0, 40.0);
-    for _ in 0..80 {
-        let middle: f64 = 0.5 * (low + high);
-        if 0.5 * libm::erfc(middle / std::f64::consts::SQRT_2) * (1.0 + 1e-9) > p {
-            low = middle
-        } else {
-            high = middle
-        }
-    }
-    high
+    turning_point((0.0, 40.0), 80, |z| normal_below(-z) * (1.0 + 1e-9) > p).1
 }
 
 #[cfg(test)]

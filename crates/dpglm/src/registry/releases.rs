@@ -23,6 +23,7 @@ use crate::central::purse::replay::{Compared, Output, Probe, Watch};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::noise::RandomSource;
+use crate::numeric::fnv1a;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -313,7 +314,5 @@ pub(super) fn add_fixed(case: &mut AuditCase, variant: &Variant, fixed: &Fixed) 
 
 /// A seed from names, so that no seed is ever chosen by its result.
 pub(super) fn seed(parts: &[&str]) -> u64 {
-    parts.iter().flat_map(|part| part.bytes()).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    fnv1a(parts.iter().flat_map(|part| part.bytes()))
 }

@@ -1,32 +1,17 @@
 //! Rates read backwards: the rows, or the epsilon, for a wanted error.
 
 use super::Setting;
+use crate::numeric::first_on_log_scale;
 
 /// The fewest rows at which `constant * rate` falls to `error`, up to a part in a thousand; `None` beyond 10^15 rows.
 pub fn rows_for(rate: impl Fn(&Setting) -> f64, constant: f64, error: f64, at: &Setting) -> Option<f64> {
-    bisect(8.0, 1e15, |n| constant * rate(&Setting { n, ..*at }) <= error)
+    first_on_log_scale((8.0, 1e15), 1e-3, |n| constant * rate(&Setting { n, ..*at }) <= error)
 }
 
 /// The smallest epsilon at which `constant * rate` falls to `error`, up to a part in a thousand; `None` beyond 1000: what is
 /// left then is not the price of privacy.
 pub fn epsilon_for(rate: impl Fn(&Setting) -> f64, constant: f64, error: f64, at: &Setting) -> Option<f64> {
-    bisect(1e-6, 1e3, |epsilon| constant * rate(&Setting { epsilon, ..*at }) <= error)
-}
-
-/// The smallest number from `low` to `high` at which `enough` holds, which it does from some number on.
-fn bisect(low: f64, high: f64, enough: impl Fn(f64) -> bool) -> Option<f64> {
-    if enough(low) {
-        return Some(low);
-    }
-    if !enough(high) {
-        return None;
-    }
-    let (mut low, mut high) = (low.ln(), high.ln());
-    while high - low > 1e-3 {
-        let middle = 0.5 * (low + high);
-        if enough(middle.exp()) { high = middle } else { low = middle }
-    }
-    Some(high.exp())
+    first_on_log_scale((1e-6, 1e3), 1e-3, |epsilon| constant * rate(&Setting { epsilon, ..*at }) <= error)
 }
 
 #[cfg(test)]

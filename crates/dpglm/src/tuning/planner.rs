@@ -21,6 +21,7 @@ use crate::error::{Error, Result, require_positive};
 use crate::estimators::dense::{Likelihood, PreparedRegression, Regression};
 use crate::families::Family;
 use crate::noise::RandomSource;
+use crate::numeric::first_on_log_scale;
 use crate::privacy::Budget;
 use crate::theory::{self, Setting};
 
@@ -238,30 +239,18 @@ impl Law {
 
     /// The rows at which the error falls to `error`; `None` if they would be more than 10^12.
     pub fn rows(&self, error: f64, epsilon: f64) -> Option<f64> {
-        bisect(10.0, 1e12, |n| self.error(n, epsilon) <= error)
+        first_on_log_scale((10.0, 1e12), 1e-4, |n| self.error(n, epsilon) <= error)
     }
 
     /// The epsilon at which the error falls to `error`; `None` if it would be above 100: what is left then is sampling error.
     pub fn epsilon(&self, error: f64, rows: f64) -> Option<f64> {
-        bisect(1e-3, 100.0, |epsilon| self.error(rows, epsilon) <= error)
+        first_on_log_scale((1e-3, 100.0), 1e-4, |epsilon| self.error(rows, epsilon) <= error)
     }
 }
 
 /// `1/n` and `1/(n mu)^2`.
 fn terms(rows: f64, epsilon: f64, delta: f64) -> (f64, f64) {
     (1.0 / rows, (rows * largest_mu(epsilon, delta)).powi(-2))
-}
-
-fn bisect(low: f64, high: f64, enough: impl Fn(f64) -> bool) -> Option<f64> {
-    if !enough(high) {
-        return None;
-    }
-    let (mut low, mut high) = (low.ln(), high.ln());
-    while high - low > 1e-4 {
-        let middle = 0.5 * (low + high);
-        if enough(middle.exp()) { high = middle } else { low = middle }
-    }
-    Some(high.exp())
 }
 
 /// An estimator with its noise calibrated, ready for simulated tables.

@@ -1,5 +1,6 @@
 //! Simulated errors on disk: the same question is answered at once the next time.
 
+use dpglm::numeric::fnv1a;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -27,11 +28,7 @@ impl Cache {
     }
 
     fn path(&self, key: &str) -> Option<PathBuf> {
-        // FNV-1a: names files, guards nothing.
-        let hash = key
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
-        Some(self.folder.as_ref()?.join(format!("plan-{hash:016x}.json")))
+        Some(self.folder.as_ref()?.join(format!("plan-{:016x}.json", fnv1a(key.bytes()))))
     }
 
     /// The errors known for this key; none if there is no such file, or it is of something else.

@@ -15,10 +15,10 @@ use super::quartiles::Quartiles;
 use super::tallies::Tallies;
 use super::{Block, Describe, Moments};
 use crate::accounting::Certificate;
-use crate::central::interval::normal_quantile;
 use crate::estimators::means::estimates::average;
 use crate::estimators::means::sums::{BlockSums, Counted};
 use crate::estimators::means::{ColumnMean, GroupMeans};
+use crate::numeric::normal_quantile;
 use nalgebra::DMatrix;
 
 /// The fourth moment about the mean, as a part of the variance times the squared distance of the farther clip.

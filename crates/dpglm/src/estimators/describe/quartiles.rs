@@ -22,12 +22,12 @@
 use super::estimates::Counts;
 use super::plan::{ENDS, Plan, QUARTILES};
 use super::{Block, Describe, MeanRows, Scale};
-use crate::central::interval::normal_quantile;
 use crate::central::purse::Purse;
 use crate::error::Result;
 use crate::estimators::means::GroupMeans;
 use crate::estimators::means::clips::Clip;
 use crate::mechanisms::Candidates;
+use crate::numeric::normal_quantile;
 
 /// The density at a quartile, times the standard deviation: that of a normal column, about.
 const DENSITY: f64 = 0.3;
