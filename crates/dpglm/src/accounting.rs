@@ -30,7 +30,6 @@ use crate::parallel;
 use crate::privacy::budget::check_delta;
 use crate::privacy::{Event, Noise};
 pub use calibrate::calibrate;
-pub(crate) use calibrate::calibrated;
 pub use certificate::{Certificate, Grade};
 pub use part::Part;
 use serde::{Deserialize, Serialize};

@@ -349,7 +349,7 @@ fn weighted_grams_at(
 /// By how much [`weighted_gram`] over so many rows may differ from the exact sum, as a share of the sum of absolute values: the weight
 /// is multiplied in first, and the scale of entries of one byte twice at the end.
 pub fn gram_error(rows: usize) -> f64 {
-    plain_error(rows, false) + 1.5 * f64::EPSILON
+    plain_error(rows, false) + (gram::BLOCK as f64 + 3.0) * 0.5 * f64::EPSILON
 }
 
 #[cfg(test)]

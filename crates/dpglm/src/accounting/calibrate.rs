@@ -5,7 +5,7 @@
 //! steps from the closed form of a Gaussian, and where these do not end, in a bracket. The factor returned has been accounted and meets
 //! the budget: the search ends on the private side.
 
-use super::{Guarantee, account, basic_epsilon, epsilon_at, gaussian};
+use super::{basic_epsilon, epsilon_at, gaussian};
 use crate::error::{Error, Result};
 use crate::privacy::{Budget, Event, Noise};
 
@@ -26,15 +26,6 @@ const PRECISION: f64 = 1e-6;
 /// # Ok::<(), dpglm::Error>(())
 /// ```
 pub fn calibrate(template: &[Event], spent: &[Event], budget: Budget) -> Result<Vec<Event>> {
-    Ok(calibrated(template, spent, budget)?.0)
-}
-
-/// The same, with the guarantee of these events and the spent ones together.
-pub(crate) fn calibrated(
-    template: &[Event],
-    spent: &[Event],
-    budget: Budget,
-) -> Result<(Vec<Event>, Guarantee)> {
     if template.is_empty() {
         return Err(Error::Conflict(
             "calibrate needs at least one event whose noise may change: the template is empty".into(),
@@ -45,14 +36,9 @@ pub(crate) fn calibrated(
         delta: budget.delta().to_string(),
         reason,
     };
-    let scaled = |factor: f64| -> Result<(Vec<Event>, Guarantee)> {
-        let events: Vec<Event> =
-            template.iter().map(|e| e.with_noise_scaled(factor)).collect::<Result<_>>()?;
-        let guarantee = account(&[&events, spent].concat(), budget.delta())?;
-        Ok((events, guarantee))
-    };
+    let finish = |factor: f64| template.iter().map(|e| e.with_noise_scaled(factor)).collect();
     if budget.is_pure() {
-        return scaled(pure_factor(template, spent, budget).map_err(unreachable)?);
+        return finish(pure_factor(template, spent, budget).map_err(unreachable)?);
     }
     if !spent.is_empty() {
         let used = epsilon_at(spent, budget.delta())?;
@@ -63,10 +49,15 @@ pub(crate) fn calibrated(
         }
     }
     let (start, stride) = gaussian_factor(template, spent, budget).unwrap_or((1.0, 0.2));
-    if let Some(found) = secant(start, budget, &scaled) {
-        return Ok(found);
+    let cost = |factor: f64| -> Result<f64> {
+        let mut events: Vec<Event> =
+            template.iter().map(|e| e.with_noise_scaled(factor)).collect::<Result<_>>()?;
+        events.extend_from_slice(spent);
+        epsilon_at(&events, budget.delta())
+    };
+    if let Some(factor) = secant(start, budget, &cost) {
+        return finish(factor);
     }
-    let cost = |factor: f64| Ok(scaled(factor)?.1.epsilon);
     let (mut low, mut high) = bracket(start, stride, budget.epsilon(), &cost).ok_or_else(|| {
         unreachable("the noise would leave the range of double precision; rescale the template".into())
     })?;
@@ -85,7 +76,7 @@ pub(crate) fn calibrated(
             (low, above, below) = ((factor, epsilon), height(epsilon), 0.5 * below);
         }
     }
-    scaled(high.0)
+    finish(high.0)
 }
 
 /// The closed form where everything is Gaussian, and nearly right where selections and pure releases count as Gaussians of
@@ -127,13 +118,9 @@ fn pure_factor(template: &[Event], spent: &[Event], budget: Budget) -> std::resu
     Err(format!("the events already spent cost epsilon {used} on their own; raise the budget"))
 }
 
-/// Events that meet the budget within the precision, if the secant method finds one in a few steps from a start nearby. The first
+/// A factor that meets the budget within the precision, if the secant method finds one in a few steps from a start nearby. The first
 /// step takes the slope of a Gaussian's epsilon, `mu^2 / 2 + mu t` for `t = sqrt(2 ln 1/delta)`; all aim a little to the private side.
-fn secant<T>(
-    start: f64,
-    budget: Budget,
-    scaled: &impl Fn(f64) -> Result<(T, Guarantee)>,
-) -> Option<(T, Guarantee)> {
+fn secant(start: f64, budget: Budget, cost: &impl Fn(f64) -> Result<f64>) -> Option<f64> {
     const STEPS: usize = 5;
     let t = (-2.0 * budget.delta().ln()).sqrt();
     let mu = gaussian::largest_mu(budget.epsilon(), budget.delta());
@@ -141,11 +128,10 @@ fn secant<T>(
     let (target, mut factor) = (budget.epsilon().ln(), start.ln());
     let mut last: Option<(f64, f64)> = None;
     for _ in 0..STEPS {
-        let found = scaled(factor.exp()).ok()?;
-        let epsilon = found.1.epsilon;
+        let epsilon = cost(factor.exp()).ok()?;
         let miss = epsilon.ln() - target;
         if epsilon <= budget.epsilon() && miss > slope * PRECISION {
-            return Some(found);
+            return Some(factor.exp());
         }
         if let Some((before, missed)) = last {
             let seen = (miss - missed) / (factor - before);

@@ -140,7 +140,11 @@ impl Mix {
         // Past 30 / width a bounded loss sits on its top atom, and the tilt has nothing left to do.
         let cap = if narrowest.is_finite() { 30.0 / narrowest } else { 1e3 / self.spread() };
         let (mut low, mut high) = ((0.05 / self.spread()).ln(), cap.max(0.1 / self.spread()).ln());
-        while high - low > ORDER {
+        for _ in 0..40 {
+            // Ends of extreme events may be infinite.
+            if high - low <= ORDER {
+                break;
+            }
             let middle = 0.5 * (low + high);
             if low_enough(middle.exp()) { low = middle } else { high = middle }
         }

@@ -20,7 +20,7 @@ pub(crate) mod tape;
 
 use crate::accounting::Certificate;
 use crate::accounting::gaussian::largest_mu;
-use crate::accounting::{Guarantee, calibrated, curve, part};
+use crate::accounting::{Guarantee, account, calibrate, curve, part};
 use crate::error::{Error, Result};
 use crate::mechanisms::{Candidates, GaussianVector, LaplacePeeling, LaplaceVector, PrivateQuantile};
 use crate::noise::{Race, RandomSource};
@@ -251,10 +251,13 @@ impl Calibration {
 
 fn promise(plan: &[Planned], fixed: &[Event], budget: Budget) -> Result<Promise> {
     let template: Vec<Event> = plan.iter().map(|p| p.event(1.0)).collect::<Result<_>>()?;
-    let (calibrated, guarantee) = calibrated(&template, fixed, budget)?;
+    let calibrated = calibrate(&template, fixed, budget)?;
     let (before, after) = (noise_to_sensitivity(&template), noise_to_sensitivity(&calibrated));
-    // Given away: the rounding of sensitivities on the way from plan to release. With more noise the guarantee stands.
-    Ok(Promise::new(after / before * (1.0 + 1e-9), guarantee, false))
+    // Given away: the rounding of sensitivities on the way from plan to release.
+    let multiplier = after / before * (1.0 + 1e-9);
+    let mut events: Vec<Event> = plan.iter().map(|p| p.event(multiplier)).collect::<Result<_>>()?;
+    events.extend_from_slice(fixed);
+    Ok(Promise::new(multiplier, account(&events, budget.delta())?, false))
 }
 
 /// The first event's noise relative to its sensitivity.

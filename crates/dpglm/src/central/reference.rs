@@ -135,6 +135,8 @@ fn newton(
     derivatives: impl Fn(&[f64]) -> (DVector<f64>, DMatrix<f64>),
 ) -> Result<Vec<f64>> {
     let mut best = loss(&beta);
+    // Where a model fits without error the loss falls to rounding, and nothing is small beside that.
+    let least = 1e-8 * best.abs();
     for _ in 0..ITERATIONS {
         let (gradient, mut hessian) = derivatives(&beta);
         // A singular matrix means columns that repeat each other or are zero; the least lift picks one of the optima. It
@@ -147,7 +149,7 @@ fn newton(
         let step = factor.solve(&gradient);
         let trial =
             |length: f64| -> Vec<f64> { beta.iter().zip(step.iter()).map(|(b, s)| b - length * s).collect() };
-        if gradient.dot(&step) <= DECREMENT * best.abs() {
+        if gradient.dot(&step) <= DECREMENT * best.abs().max(least) {
             return Ok(trial(1.0));
         }
         let mut length = 1.0;

@@ -1,7 +1,7 @@
 //! Inner products, residuals and the gradient in one read of the rows.
 
 use super::Residuals;
-use super::grid::{DENSE_ROWS, LastBit};
+use super::grid::LastBit;
 use super::lanes::{Entry, Kernel, LANES, Lanes, Level, Line};
 use super::rows::{LONG, STRIP, Whole, add_rows, dot_rows, padded, square_row, unpad};
 use crate::parallel;
@@ -80,7 +80,7 @@ impl<T: Entry> Kernel for Fused<'_, T> {
         let mut residuals = vec![0.0; STRIP * outputs];
         let mut row = first_row;
         let mut done = 0;
-        for block in entries.chunks(DENSE_ROWS * columns) {
+        for block in entries.chunks(bit.rows() * columns) {
             for strip in block.chunks(STRIP * columns) {
                 done += strip.len();
                 let ahead =

@@ -28,6 +28,9 @@ const SPARSE_ROWS: usize = 1 << 15;
 /// The same for dense rows, which are read in blocks of this size anyway.
 pub(super) const DENSE_ROWS: usize = 1 << 8;
 
+/// The same where sums are plain.
+const PLAIN_ROWS: usize = 32;
+
 /// How finely parts are rounded: `2^50` over the rows of a block.
 const SPARSE_STEP: i32 = -35;
 const DENSE_STEP: i32 = -42;
@@ -98,8 +101,9 @@ impl Grid {
 /// and dot product*, 2005, Proposition 4.5).
 pub(crate) fn plain_error(rows: usize, sparse: bool) -> f64 {
     const U: f64 = f64::EPSILON / 2.0;
-    let second_order = (rows as f64 / DENSE_ROWS as f64 + 200.0) * U;
-    (rows.min(Grid::rows(sparse)) + 3) as f64 * U + 4.0 * second_order * second_order
+    let second_order = (rows as f64 / PLAIN_ROWS as f64 + 200.0) * U;
+    let block = if sparse { SPARSE_ROWS } else { PLAIN_ROWS };
+    (rows.min(block) + 3) as f64 * U + 4.0 * second_order * second_order
 }
 
 /// The smallest power of two that is at least this, within the range in which starts and steps are normal numbers.
@@ -119,6 +123,11 @@ impl LastBit {
     /// What sums that start here need.
     pub(super) fn of(starts: &[f64]) -> Self {
         Self(u64::from(starts.iter().any(|&start| start != 0.0)))
+    }
+
+    /// The rows of a block of dense rows: few where plain sums round at every addition.
+    pub(super) fn rows(self) -> usize {
+        if self.0 == 0 { PLAIN_ROWS } else { DENSE_ROWS }
     }
 
     /// The number with that bit set.

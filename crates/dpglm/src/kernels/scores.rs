@@ -1,7 +1,7 @@
 //! Weighted sums of the columns, of their signs or of their clamped entries, in one read of the rows.
 
 use super::fused::{self, Total, join_block};
-use super::grid::{DENSE_ROWS, LastBit};
+use super::grid::LastBit;
 use super::lanes::{Entry, Kernel, LANES, Lanes, Level, Line};
 use super::rows::{Part, STRIP, add_rows, padded};
 use crate::parallel;
@@ -48,7 +48,7 @@ impl<P: Part, T: Entry, F: Fn(usize) -> f64> Kernel for Scores<'_, P, T, F> {
         let Self { first_row, entries, columns, starts, bit, score, totals, part } = self;
         let mut sums = starts.to_vec();
         let mut row = first_row;
-        for block in entries.chunks(DENSE_ROWS * columns) {
+        for block in entries.chunks(bit.rows() * columns) {
             let strips = block.chunks_exact(STRIP * columns);
             let rest = strips.remainder();
             for strip in strips {
