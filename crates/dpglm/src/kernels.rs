@@ -11,7 +11,7 @@
 //! | sparse rows | a coarser grid, because sums are read seldom |
 //!
 //! Where a sum is released, its caller gives a public bound on what one row adds, and the sum has no error: each row's part is
-//! rounded to a [`grid`] that the bound decides, and the rest is exact. So the result does not depend on how the rows are cut, on the
+//! rounded to a grid that the bound decides (`kernels::grid`), and the rest is exact. So the result does not depend on how the rows are cut, on the
 //! order of the parts or on the number of cores, and one row more or less moves it by that row's part, however many rows there
 //! are. Every instruction set performs the same operations.
 //!
