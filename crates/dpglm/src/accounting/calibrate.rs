@@ -55,7 +55,10 @@ pub fn calibrate(template: &[Event], spent: &[Event], budget: Budget) -> Result<
         events.extend_from_slice(spent);
         epsilon_at(&events, budget.delta())
     };
-    if let Some(factor) = secant(start, budget, &cost) {
+    // A closed form that is exact needs no search but for its last digits.
+    if stride > 1e-9
+        && let Some(factor) = secant(start, budget, &cost)
+    {
         return finish(factor);
     }
     let (mut low, mut high) = bracket(start, stride, budget.epsilon(), &cost).ok_or_else(|| {
