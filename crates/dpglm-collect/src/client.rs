@@ -25,16 +25,16 @@ use std::collections::BTreeMap;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::decimal;
 
-use crate::aggregate::Aggregate;
 use crate::error::{Error, Result};
 use crate::message::Message;
+use crate::protocol::StudyProtocol;
 use crate::study::{PublicKey, SignedStudy, Study};
 
 /// A study that this device may answer.
 #[derive(Debug, Clone)]
 pub struct Accepted {
     study: Study,
-    aggregate: Aggregate,
+    protocol: StudyProtocol,
 }
 
 impl Accepted {
@@ -51,8 +51,8 @@ impl Accepted {
                 "leave the study out, or raise the limit knowingly",
             ));
         }
-        let aggregate = Aggregate::new(&study)?;
-        Ok(Self { study, aggregate })
+        let protocol = StudyProtocol::new(&study)?;
+        Ok(Self { study, protocol })
     }
 
     /// The study.
@@ -68,7 +68,7 @@ impl Accepted {
         record: &Record,
         rng: &mut RandomSource,
     ) -> Result<Message> {
-        let report = self.aggregate.report(state, round, &record.features, record.response, rng)?;
+        let report = self.protocol.report(state, round, &record.features, record.response, rng)?;
         let round = u16::try_from(round).map_err(|_| foreign_round())?;
         Ok(Message::new(self.study.fingerprint(), round, &report))
     }

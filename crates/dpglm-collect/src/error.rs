@@ -78,23 +78,3 @@ impl From<dpglm_sign::Error> for Error {
         Self::Argument(error.to_string())
     }
 }
-
-impl From<rusqlite::Error> for Error {
-    /// SQLite's messages name tables and columns, never values.
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Storage(format!("SQLite: {error}"))
-    }
-}
-
-impl From<postgres::Error> for Error {
-    /// The server's `DETAIL` may quote a row, so only its code and its primary message are kept.
-    fn from(error: postgres::Error) -> Self {
-        match error.as_db_error() {
-            Some(answer) => {
-                Self::Storage(format!("PostgreSQL: {} ({})", answer.message(), answer.code().code()))
-            }
-            None if error.is_closed() => Self::Storage("PostgreSQL: the connection is closed".into()),
-            None => Self::Storage(format!("PostgreSQL: {error}")),
-        }
-    }
-}

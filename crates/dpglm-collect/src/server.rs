@@ -1,10 +1,10 @@
-//! The HTTP service: transport around [`crate::aggregate`] and [`crate::storage`].
+//! The HTTP service: transport around [`crate::protocol`] and [`crate::storage`].
 //!
 //! | request | answer |
 //! | --- | --- |
 //! | `GET /study` | the study's text and signature, as JSON |
 //! | `GET /round` | the current round: number, phase, deadline and public state |
-//! | `POST /report` | a message in the body, a token as `Authorization: Bearer`: see [`Answer`] |
+//! | `POST /report` | a message in the body, a token as `Authorization: Bearer`: see [`Answer`](crate::answer::Answer) |
 //! | `GET /status`, `GET /status.json` | rounds, counts and the estimate so far |
 //! | `GET /metrics`, `GET /healthz` | for monitoring |
 //! | `GET /` | a page by which a person can answer, and see what leaves their device |
@@ -14,7 +14,6 @@
 //! that the clock refreshes. Neither logs nor errors hold tokens, report bytes or addresses.
 
 mod admin;
-mod answer;
 mod clock;
 mod limit;
 mod metrics;
@@ -36,11 +35,10 @@ use axum::routing::{get, post};
 use serde::Serialize;
 use tokio::net::TcpListener;
 
-pub use answer::Answer;
 pub use clock::{RoundSummary, Snapshot};
 
-use crate::aggregate::Aggregate;
 use crate::error::{Error, Result};
+use crate::protocol::StudyProtocol;
 use crate::storage::{self, Opening, Storage};
 use crate::study::SignedStudy;
 use crate::token::Token;
@@ -70,7 +68,7 @@ pub struct Config {
 /// What every handler shares.
 struct Shared {
     study: SignedStudy,
-    aggregate: Aggregate,
+    protocol: StudyProtocol,
     admin: Option<Token>,
     limit: Option<RateLimit>,
     behind_proxy: bool,
@@ -97,7 +95,7 @@ impl Service {
     /// Opens the storage, begins or resumes the study and starts the threads.
     pub fn start(config: Config) -> Result<Self> {
         let study = config.study.unverified();
-        let aggregate = Aggregate::new(study)?;
+        let protocol = StudyProtocol::new(study)?;
         if let Some(rate) = config.rate_limit
             && !(rate.is_finite() && rate > 0.0)
         {
@@ -105,12 +103,12 @@ impl Service {
                 "the rate limit must be a finite number above 0, got {rate}: leave it out for no limit"
             )));
         }
-        let mut storage = begin(&config.study, &aggregate, &config.storage)?;
+        let mut storage = begin(&config.study, &protocol, &config.storage)?;
         let writing = storage::open(&config.storage)?;
         let metrics = Arc::new(Metrics::default());
-        let snapshot = Arc::new(RwLock::new(Arc::new(clock::snapshot(&mut *storage, &aggregate)?)));
+        let snapshot = Arc::new(RwLock::new(Arc::new(clock::snapshot(&mut *storage, &protocol)?)));
         let (wake, woken) = sync_channel(1);
-        let rules = aggregate.clone();
+        let rules = protocol.clone();
         let over = Arc::new(AtomicU32::new(0));
         let writer = Writer::start(
             writing,
@@ -120,10 +118,10 @@ impl Service {
             wake,
             config.log.clone(),
         );
-        clock::start(storage, aggregate.clone(), snapshot.clone(), woken, config.log.clone());
+        clock::start(storage, protocol.clone(), snapshot.clone(), woken, config.log.clone());
         let shared = Arc::new(Shared {
             study: config.study,
-            aggregate,
+            protocol,
             admin: config.admin,
             limit: config.rate_limit.map(RateLimit::new),
             behind_proxy: config.behind_proxy,
@@ -182,10 +180,10 @@ async fn asked_to_stop() {
 }
 
 /// Opens a storage and makes sure that it holds this study.
-pub fn begin(study: &SignedStudy, aggregate: &Aggregate, place: &str) -> Result<Box<dyn Storage>> {
+pub fn begin(study: &SignedStudy, protocol: &StudyProtocol, place: &str) -> Result<Box<dyn Storage>> {
     let mut storage = storage::open(place)?;
-    let deadline = now().saturating_add(aggregate.rule(1).seconds);
-    let first = Opening { number: 1, deadline, state: aggregate.first()? };
+    let deadline = now().saturating_add(protocol.rule(1).seconds);
+    let first = Opening { number: 1, deadline, state: protocol.first()? };
     storage.begin(&study.stored(), &first)?;
     Ok(storage)
 }

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use dpglm::noise::RandomSource;
 
-use crate::aggregate::Aggregate;
+use crate::answer::Answer;
 use crate::client::{Accepted, Record, Service};
 use crate::error::{Error, Result};
-use crate::server::Answer;
+use crate::protocol::StudyProtocol;
 use crate::token::Token;
 
 /// Devices and how they connect.
@@ -76,12 +76,12 @@ impl Simulation<'_> {
                 self.connections
             )));
         }
-        let aggregate = Aggregate::new(self.accepted.study())?;
+        let protocol = StudyProtocol::new(self.accepted.study())?;
         let mut measured = Measured::default();
         let mut next = 0;
         while next < self.records.len() {
             let Some((round, state)) = self.open_round()? else { break };
-            let wanted = usize::try_from(aggregate.rule(round).target).unwrap_or(usize::MAX);
+            let wanted = usize::try_from(protocol.rule(round).target).unwrap_or(usize::MAX);
             let group = next..next.saturating_add(wanted).min(self.records.len());
             next = group.end;
             let started = Instant::now();

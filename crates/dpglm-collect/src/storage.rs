@@ -16,42 +16,13 @@ pub mod sqlite;
 
 use std::fmt;
 
-use ring::digest::{SHA256, digest};
-
+use crate::answer::Answer;
 use crate::error::{Error, Result};
-use crate::token::Token;
 
+pub use crate::protocol::Rule;
+pub use crate::study::StoredStudy;
+pub use crate::token::TokenHash;
 pub use decide::Outcome;
-
-/// What is kept of an enrolment token.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TokenHash([u8; 32]);
-
-impl TokenHash {
-    /// The hash of a token. Tokens are 160 random bits, so a plain hash hides them.
-    pub fn of(token: &Token) -> Self {
-        let mut bytes = [0; 32];
-        bytes.copy_from_slice(digest(&SHA256, token.bytes()).as_ref());
-        Self(bytes)
-    }
-
-    /// The 32 bytes.
-    pub fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-
-    fn from_slice(slice: &[u8]) -> Result<Self> {
-        let bytes =
-            slice.try_into().map_err(|_| Error::Storage("a stored token has a wrong length".into()))?;
-        Ok(Self(bytes))
-    }
-}
-
-impl fmt::Debug for TokenHash {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("TokenHash(..)")
-    }
-}
 
 /// One device's report on its way into the storage.
 #[derive(Clone, PartialEq, Eq)]
@@ -121,19 +92,6 @@ pub struct Round {
     pub result: Option<String>,
 }
 
-/// When rounds end: public, from the study.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rule {
-    /// A round with so many reports is complete.
-    pub target: u64,
-    /// A round with fewer is never closed.
-    pub minimum: u64,
-    /// How long a round lasts.
-    pub seconds: u64,
-    /// How often a round with too few reports is given the same time again.
-    pub extensions: u32,
-}
-
 /// What a look at the clock changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expiry {
@@ -174,15 +132,6 @@ pub trait Storage: Send {
     fn abandon(&mut self, round: u32) -> Result<bool>;
     /// Records a closing round's result and opens the next, if there is one. False if another server was faster.
     fn close(&mut self, round: u32, result: &str, next: Option<&Opening>) -> Result<bool>;
-}
-
-/// A study as stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredStudy {
-    /// The study file's text.
-    pub text: String,
-    /// The curator's signature, hexadecimal.
-    pub signature: String,
 }
 
 /// A round about to open.
@@ -232,4 +181,38 @@ fn check_same(stored: &StoredStudy, wanted: &StoredStudy) -> Result<()> {
         "this storage holds another study: give each study, and each version of it, a storage of its own"
             .into(),
     ))
+}
+
+impl From<Outcome> for Answer {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Accepted => Answer::Accepted,
+            Outcome::AlreadyCounted => Answer::AlreadyCounted,
+            Outcome::UnknownToken => Answer::Token,
+            Outcome::Duplicate => Answer::Duplicate,
+            Outcome::Replayed => Answer::Replayed,
+            Outcome::Late => Answer::Late,
+            Outcome::WrongRound => Answer::WrongRound,
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Error {
+    /// SQLite's messages name tables and columns, never values.
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Storage(format!("SQLite: {error}"))
+    }
+}
+
+impl From<::postgres::Error> for Error {
+    /// The server's `DETAIL` may quote a row, so only its code and its primary message are kept.
+    fn from(error: ::postgres::Error) -> Self {
+        match error.as_db_error() {
+            Some(answer) => {
+                Self::Storage(format!("PostgreSQL: {} ({})", answer.message(), answer.code().code()))
+            }
+            None if error.is_closed() => Self::Storage("PostgreSQL: the connection is closed".into()),
+            None => Self::Storage(format!("PostgreSQL: {error}")),
+        }
+    }
 }

@@ -51,7 +51,6 @@ pub use dpglm_sign::{PublicKey, SigningKey, signature_path};
 pub use raw::Family;
 
 use crate::error::{Error, Result};
-use crate::storage::StoredStudy;
 use raw::RawStudy;
 
 /// The protocol version this crate speaks.
@@ -219,6 +218,15 @@ impl Study {
     pub fn extensions(&self) -> u32 {
         self.raw.rounds.extensions
     }
+}
+
+/// A study as stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredStudy {
+    /// The study file's text.
+    pub text: String,
+    /// The curator's signature, hexadecimal.
+    pub signature: String,
 }
 
 /// A study with a signature that may or may not be the curator's.

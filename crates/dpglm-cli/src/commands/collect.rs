@@ -1,8 +1,11 @@
 //! `dpglm collect`: private regression from people's devices.
 
+#[cfg(feature = "collect")]
 mod curator;
 mod device;
+#[cfg(feature = "collect")]
 mod serve;
+mod sign;
 mod simulate;
 
 use super::keygen;
@@ -40,20 +43,24 @@ enum Command {
     /// Make the curator's key pair, as `dpglm keygen` does
     Keygen(keygen::Arguments),
     /// Sign a study file and show its plan
-    Sign(curator::Sign),
+    Sign(sign::Sign),
     /// Serve a study over HTTP
+    #[cfg(feature = "collect")]
     Serve(serve::Serve),
     /// Make enrolment tokens, one for each device
+    #[cfg(feature = "collect")]
     Enroll(curator::Enroll),
     /// Answer a study from this device: check, randomize, keep, send
     Report(device::Report),
     /// Run many devices from a table against a service
     Simulate(simulate::Simulate),
     /// The estimate so far, computed anew from the stored reports
+    #[cfg(feature = "collect")]
     Estimate(curator::Estimate),
 }
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
+    #[cfg(feature = "collect")]
     if format == Format::Json && matches!(arguments.command, Command::Serve(_) | Command::Enroll(_)) {
         return Err(Failure::Usage(
             "--format json cannot be had with `serve` and `enroll`: leave it out".into(),
@@ -61,11 +68,14 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     }
     match &arguments.command {
         Command::Keygen(arguments) => keygen::run(arguments, format),
-        Command::Sign(sign) => curator::sign(sign, format),
+        Command::Sign(sign) => sign::run(sign, format),
+        #[cfg(feature = "collect")]
         Command::Serve(serve) => serve::run(serve),
+        #[cfg(feature = "collect")]
         Command::Enroll(enroll) => curator::enroll(enroll),
         Command::Report(report) => device::run(report, format),
         Command::Simulate(simulate) => simulate::run(simulate, format),
+        #[cfg(feature = "collect")]
         Command::Estimate(estimate) => curator::estimate(estimate, format),
     }
 }

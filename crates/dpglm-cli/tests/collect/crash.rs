@@ -5,9 +5,9 @@
 use crate::postgres::Cluster;
 use crate::process::{Prepared, Server, enroll, study_text};
 use dpglm::noise::RandomSource;
-use dpglm_collect::aggregate::Aggregate;
+use dpglm_collect::answer::Answer;
 use dpglm_collect::client::{Record, Service};
-use dpglm_collect::server::Answer;
+use dpglm_collect::protocol::StudyProtocol;
 use dpglm_collect::storage::{self, Outcome, Phase, Storage, Submission, TokenHash};
 use dpglm_collect::token::Token;
 use std::collections::HashSet;
@@ -98,13 +98,13 @@ impl<'a> Load<'a> {
 
 /// Every acknowledged report is stored once, nothing else is, and the estimate is that of an undisturbed run.
 fn check(prepared: &Prepared, storage: &mut dyn Storage, told: &[Told], log: &str) {
-    let aggregate = Aggregate::new(prepared.accepted.study()).unwrap();
+    let protocol = StudyProtocol::new(prepared.accepted.study()).unwrap();
     let rounds = storage.rounds().unwrap();
     let mut stored = HashSet::new();
     for round in &rounds {
         let reports = storage.reports(round.number).unwrap();
         assert_eq!(round.phase, Phase::Closed);
-        assert_eq!((reports.len() as u64, round.count), (aggregate.rule(round.number).target, round.count));
+        assert_eq!((reports.len() as u64, round.count), (protocol.rule(round.number).target, round.count));
         for report in reports {
             assert!(stored.insert((round.number, report)), "counted twice");
         }
@@ -127,9 +127,9 @@ fn check(prepared: &Prepared, storage: &mut dyn Storage, told: &[Told], log: &st
     let folder = tempfile::tempdir().unwrap();
     let mut calm = storage::open(&folder.path().join("calm").display().to_string()).unwrap();
     let opening = |number, state| storage::Opening { number, deadline: u64::MAX >> 1, state };
-    calm.begin(&storage.study().unwrap().unwrap(), &opening(1, aggregate.first().unwrap())).unwrap();
+    calm.begin(&storage.study().unwrap().unwrap(), &opening(1, protocol.first().unwrap())).unwrap();
     calm.enroll(&counted.iter().map(|told| TokenHash::of(&told.token)).collect::<Vec<_>>()).unwrap();
-    for number in 1..=aggregate.rounds() {
+    for number in 1..=protocol.rounds() {
         let batch: Vec<Submission> = counted
             .iter()
             .filter(|told| round(told) == number)
@@ -139,10 +139,10 @@ fn check(prepared: &Prepared, storage: &mut dyn Storage, told: &[Told], log: &st
                 report: told.message[11..].to_vec(),
             })
             .collect();
-        let outcomes = calm.accept(&batch, &|round| aggregate.rule(round)).unwrap();
+        let outcomes = calm.accept(&batch, &|round| protocol.rule(round)).unwrap();
         assert!(outcomes.iter().all(|&outcome| outcome == Outcome::Accepted));
         let closed =
-            aggregate.close_round(&calm.current().unwrap().state, &calm.reports(number).unwrap()).unwrap();
+            protocol.close_round(&calm.current().unwrap().state, &calm.reports(number).unwrap()).unwrap();
         let next = closed.next.map(|state| opening(number + 1, state));
         assert!(calm.close(number, &closed.result, next.as_ref()).unwrap());
     }

@@ -13,8 +13,8 @@ use dpglm::privacy::decimal;
 use serde::{Deserialize, Serialize};
 
 use super::{Accepted, Record, check_limit};
+use crate::answer::Answer;
 use crate::error::{Error, Result};
-use crate::server::Answer;
 use crate::token::Token;
 use crate::{hex, message};
 

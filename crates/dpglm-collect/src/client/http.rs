@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::answer::Answer;
 use crate::error::{Error, Result};
-use crate::server::Answer;
 use crate::study::{MAX_LENGTH, SignedStudy};
 use crate::token::Token;
 
@@ -128,7 +128,7 @@ impl Service {
         let answer = code.and_then(|code| Answer::from_code(&code.code));
         // A proxy in between may answer in its own words: then nothing is known, and sending again is safe.
         answer
-            .filter(|answer| answer.status().as_u16() == status.as_u16())
+            .filter(|answer| answer.status() == status.as_u16())
             .ok_or_else(|| self.failed("/report", format!("the service answered {status}")))
     }
 

@@ -93,7 +93,7 @@ pub(super) async fn close(
     }
     let snapshot = shared.snapshot();
     let current = snapshot.current();
-    if current.count < shared.aggregate.rule(current.number).minimum {
+    if current.count < shared.protocol.rule(current.number).minimum {
         return told(
             StatusCode::CONFLICT,
             "too-few-reports",

@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{Log, now};
-use crate::aggregate::Aggregate;
 use crate::error::Result;
+use crate::protocol::StudyProtocol;
 use crate::storage::{Expiry, Opening, Phase, Round, Storage};
 
 /// How often the clock is looked at.
@@ -56,6 +56,11 @@ impl Snapshot {
         &self.rounds[self.rounds.len() - 1]
     }
 
+    /// The result of the last closed round.
+    pub fn result(&self) -> Option<&str> {
+        self.rounds.iter().rev().find_map(|round| round.result.as_deref())
+    }
+
     /// Where the study stands: `collecting`, `finished` or `ended`.
     pub fn standing(&self) -> &'static str {
         match self.current().phase {
@@ -85,18 +90,18 @@ impl Snapshot {
 }
 
 /// Reads the storage.
-pub(super) fn snapshot(storage: &mut dyn Storage, aggregate: &Aggregate) -> Result<Snapshot> {
+pub(super) fn snapshot(storage: &mut dyn Storage, protocol: &StudyProtocol) -> Result<Snapshot> {
     let rounds = storage.rounds()?;
     if rounds.is_empty() {
         return Err(crate::Error::Storage("no study has begun here: serve one first".into()));
     }
-    Ok(Snapshot { rounds, enrolled: storage.enrolled()?, planned: aggregate.rounds() })
+    Ok(Snapshot { rounds, enrolled: storage.enrolled()?, planned: protocol.rounds() })
 }
 
 /// Starts the thread. It ends when the service does.
 pub(super) fn start(
     mut storage: Box<dyn Storage>,
-    aggregate: Aggregate,
+    protocol: StudyProtocol,
     shown: Arc<RwLock<Arc<Snapshot>>>,
     woken: Receiver<()>,
     log: Log,
@@ -104,8 +109,8 @@ pub(super) fn start(
     thread::spawn(move || {
         let mut trouble = String::new();
         loop {
-            let step = tick(&mut *storage, &aggregate, now(), &log)
-                .and_then(|_| snapshot(&mut *storage, &aggregate));
+            let step =
+                tick(&mut *storage, &protocol, now(), &log).and_then(|_| snapshot(&mut *storage, &protocol));
             match step {
                 Ok(fresh) => {
                     *shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(fresh);
@@ -130,12 +135,12 @@ pub(super) fn start(
 }
 
 /// Applies the clock once, and sums the current round if it has ended. True if a round was closed.
-pub fn tick(storage: &mut dyn Storage, aggregate: &Aggregate, now: u64, log: &Log) -> Result<bool> {
+pub fn tick(storage: &mut dyn Storage, protocol: &StudyProtocol, now: u64, log: &Log) -> Result<bool> {
     let mut current = storage.current()?;
     // A look without the lock first: most of the time nothing is due.
-    let rule = aggregate.rule(current.number);
+    let rule = protocol.rule(current.number);
     if current.phase == Phase::Open && (current.count >= rule.target || now >= current.deadline) {
-        match storage.expire(now, &|round| aggregate.rule(round))? {
+        match storage.expire(now, &|round| protocol.rule(round))? {
             Expiry::NotDue => {}
             Expiry::Sealed => log(&format!("round {}: collected", current.number)),
             Expiry::Extended => log(&format!("round {}: too few reports, extended", current.number)),
@@ -149,9 +154,9 @@ pub fn tick(storage: &mut dyn Storage, aggregate: &Aggregate, now: u64, log: &Lo
         return Ok(false);
     }
     let reports = storage.reports(current.number)?;
-    let closed = aggregate.close_round(&current.state, &reports)?;
+    let closed = protocol.close_round(&current.state, &reports)?;
     let number = current.number + 1;
-    let deadline = now.saturating_add(aggregate.rule(number).seconds);
+    let deadline = now.saturating_add(protocol.rule(number).seconds);
     let next = closed.next.map(|state| Opening { number, deadline, state });
     let won = storage.close(current.number, &closed.result, next.as_ref())?;
     if won {

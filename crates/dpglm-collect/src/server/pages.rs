@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 
 use super::clock::RoundSummary;
 use super::{Shared, json};
-use crate::aggregate::{Coefficient, Facts, RoundNumbers};
+use crate::protocol::{Coefficient, Facts, RoundNumbers};
 use crate::storage::Phase;
 
 /// A file of the page. It may load nothing from elsewhere, nor send anything elsewhere.
@@ -70,7 +70,7 @@ pub(super) async fn study(State(shared): State<Arc<Shared>>) -> Response {
             fingerprint: study.fingerprint().to_string(),
             study: study.text(),
             signature: shared.study.signature(),
-            facts: shared.aggregate.facts(),
+            facts: shared.protocol.facts(),
         },
     )
 }
@@ -104,7 +104,7 @@ pub(super) async fn round(State(shared): State<Arc<Shared>>) -> Response {
             phase: phase.name(),
             deadline: current.deadline,
             state: serde_json::from_str(&current.state).ok(),
-            numbers: shared.aggregate.round_numbers(current.number),
+            numbers: shared.protocol.round_numbers(current.number),
         },
     )
 }
@@ -134,7 +134,7 @@ pub(super) async fn status_json(State(shared): State<Arc<Shared>>) -> Response {
             enrolled: snapshot.enrolled,
             planned_rounds: snapshot.planned,
             rounds: snapshot.summaries(),
-            estimate: shared.aggregate.estimate(&snapshot.rounds).unwrap_or_default(),
+            estimate: shared.protocol.estimate(snapshot.result()).unwrap_or_default(),
         },
     )
 }
@@ -151,13 +151,8 @@ pub(super) async fn status(State(shared): State<Arc<Shared>>) -> Response {
         .rounds
         .iter()
         .map(|round| {
-            let rule = shared.aggregate.rule(round.number);
-            let through = snapshot.rounds.iter().filter(|earlier| earlier.number <= round.number).cloned();
-            let estimate = if round.result.is_some() {
-                shared.aggregate.estimate(&through.collect::<Vec<_>>()).unwrap_or_default()
-            } else {
-                Vec::new()
-            };
+            let rule = shared.protocol.rule(round.number);
+            let estimate = shared.protocol.estimate(round.result.as_deref()).unwrap_or_default();
             let estimate: Vec<String> = estimate
                 .iter()
                 .filter(|coefficient| coefficient.estimate != 0.0)

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::{ConnectInfo, State};
-use axum::http::HeaderMap;
 use axum::http::header::{CONNECTION, CONTENT_LENGTH, HeaderValue, RETRY_AFTER};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
-use super::answer::Answer;
 use super::{Shared, allowed, bearer, told};
+use crate::answer::Answer;
 use crate::message::Message;
 use crate::storage::{Submission, TokenHash};
 
@@ -29,7 +29,7 @@ pub(super) async fn post(
     let started = Instant::now();
     let answer = decide(&shared, peer, &headers, body).await;
     shared.metrics.answered(answer, started.elapsed());
-    let mut response = told(answer.status(), answer.code(), answer.message());
+    let mut response = told(status(answer), answer.code(), answer.message());
     if answer.retry() {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
     }
@@ -58,10 +58,10 @@ async fn decide(shared: &Shared, peer: SocketAddr, headers: &HeaderMap, body: Bo
         return Answer::WrongStudy;
     }
     let round = u32::from(message.round);
-    if round > shared.aggregate.rounds() {
+    if round > shared.protocol.rounds() {
         return Answer::WrongRound;
     }
-    if !shared.aggregate.accepts(round, &message.report) {
+    if !shared.protocol.accepts(round, &message.report) {
         return Answer::Malformed;
     }
     let Some(token) = bearer(headers) else { return Answer::Token };
@@ -70,4 +70,9 @@ async fn decide(shared: &Shared, peer: SocketAddr, headers: &HeaderMap, body: Bo
         Ok(outcome) => outcome.into(),
         Err(_) => Answer::Unavailable,
     }
+}
+
+/// Every answer's number is one that HTTP knows.
+fn status(answer: Answer) -> StatusCode {
+    StatusCode::from_u16(answer.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }

@@ -2,8 +2,8 @@
 
 use crate::running::{Draft, Running, read_answer};
 use dpglm::noise::RandomSource;
+use dpglm_collect::answer::Answer;
 use dpglm_collect::client::{Accepted, Device, Record, Service, Standing};
-use dpglm_collect::server::Answer;
 use dpglm_collect::study::{PublicKey, SignedStudy, SigningKey, Study};
 use dpglm_collect::token::Token;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ fn accept(study: &SignedStudy, key: &PublicKey, limit: f64) -> Result<Accepted, 
 }
 
 fn first_state(accepted: &Accepted) -> String {
-    dpglm_collect::aggregate::Aggregate::new(accepted.study()).unwrap().first().unwrap()
+    dpglm_collect::protocol::StudyProtocol::new(accepted.study()).unwrap().first().unwrap()
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Rounds close by count or by time, once, and the estimate is that of the reports.
 
 use crate::running::{Draft, Running, post};
-use dpglm_collect::aggregate::Aggregate;
 use dpglm_collect::client::Record;
+use dpglm_collect::protocol::StudyProtocol;
 use dpglm_collect::simulate::Simulation;
 use dpglm_collect::storage::{self, Outcome, Phase, Submission, TokenHash};
 
@@ -34,19 +34,19 @@ fn a_study_runs_to_its_end() {
     assert!(measured.quantile(0.5) <= measured.quantile(0.99) && measured.rate() > 0.0);
 
     let status = running.wait("the end", |status| status["standing"] == "finished");
-    let aggregate = Aggregate::new(running.accepted.study()).unwrap();
+    let protocol = StudyProtocol::new(running.accepted.study()).unwrap();
     let mut reader = storage::open(&running.place).unwrap();
     let rounds = reader.rounds().unwrap();
     assert_eq!(rounds.len(), said.borrow().len());
-    let mut state = aggregate.first().unwrap();
+    let mut state = protocol.first().unwrap();
     for round in &rounds {
-        assert_eq!((round.phase, round.count), (Phase::Closed, aggregate.rule(round.number).target));
+        assert_eq!((round.phase, round.count), (Phase::Closed, protocol.rule(round.number).target));
         assert_eq!(round.state, state);
-        let closed = aggregate.close_round(&state, &reader.reports(round.number).unwrap()).unwrap();
+        let closed = protocol.close_round(&state, &reader.reports(round.number).unwrap()).unwrap();
         assert_eq!(round.result.as_ref(), Some(&closed.result));
         state = closed.result;
     }
-    let estimate = serde_json::to_value(aggregate.estimate(&rounds).unwrap()).unwrap();
+    let estimate = serde_json::to_value(protocol.estimate(Some(&state)).unwrap()).unwrap();
     assert_eq!(status["estimate"], estimate);
     let page = running.client().get("/status").unwrap();
     assert!(page.contains("All rounds are closed.") && page.contains("epsilon = 2"));
@@ -77,9 +77,9 @@ fn rounds_end_by_time() {
 fn a_round_left_closing_is_summed_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let (study, key) = Draft::default().sign();
-    let aggregate = Aggregate::new(study.unverified()).unwrap();
+    let protocol = StudyProtocol::new(study.unverified()).unwrap();
     let place = place(&folder, "s");
-    let target = aggregate.rule(1).target as usize;
+    let target = protocol.rule(1).target as usize;
     // A service that takes reports, and then stops; the round is sealed behind its back, as a dying server does.
     let (tokens, messages) = {
         let running = Running::serve(&place, study.clone(), key, None);
@@ -97,13 +97,13 @@ fn a_round_left_closing_is_summed_after_a_restart() {
             report: message[11..].to_vec(),
         })
         .collect();
-    let outcomes = storage.accept(&batch, &|round| aggregate.rule(round)).unwrap();
+    let outcomes = storage.accept(&batch, &|round| protocol.rule(round)).unwrap();
     assert!(outcomes.iter().all(|&outcome| outcome == Outcome::Accepted));
     assert_eq!(storage.current().unwrap().phase, Phase::Closing);
 
     let running = Running::serve(&place, study, key, None);
     running.wait("the second round", |status| status["rounds"].as_array().unwrap().len() == 2);
-    let closed = aggregate.close_round(&aggregate.first().unwrap(), &storage.reports(1).unwrap()).unwrap();
+    let closed = protocol.close_round(&protocol.first().unwrap(), &storage.reports(1).unwrap()).unwrap();
     assert_eq!(storage.rounds().unwrap()[0].result, Some(closed.result));
 }
 
@@ -111,9 +111,9 @@ fn a_round_left_closing_is_summed_after_a_restart() {
 #[test]
 fn sums_do_not_depend_on_the_order_of_arrival() {
     let (study, key) = Draft { reports: 90, ..Draft::default() }.sign();
-    let aggregate = Aggregate::new(study.unverified()).unwrap();
+    let protocol = StudyProtocol::new(study.unverified()).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let target = aggregate.rule(1).target as usize;
+    let target = protocol.rule(1).target as usize;
     let (tokens, messages): (Vec<_>, Vec<_>) = {
         let running = Running::serve(&place(&folder, "made"), study.clone(), key, None);
         (0..target).map(|_| (dpglm_collect::token::Token::fresh().unwrap(), running.message())).unzip()

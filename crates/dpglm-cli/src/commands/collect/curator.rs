@@ -1,74 +1,17 @@
-//! The curator's commands: `sign`, `enroll`, `estimate`.
+//! The curator's commands on a storage: `enroll`, `estimate`.
 
 use super::token;
 use crate::failure::Failure;
 use crate::{Format, render};
 use clap::Args;
 use dpglm::accounting::Certificate;
-use dpglm_collect::aggregate::{Aggregate, Coefficient};
 use dpglm_collect::client::Service;
+use dpglm_collect::protocol::{Coefficient, StudyProtocol};
 use dpglm_collect::storage::{self, Phase, TokenHash};
-use dpglm_collect::study::{SignedStudy, Study, signature_path};
+use dpglm_collect::study::Study;
 use dpglm_collect::token::Token;
-use dpglm_io::assembly::signed::signing_key;
 use serde::Serialize;
 use std::path::PathBuf;
-
-/// Sign a study file and show its plan.
-///
-/// The signature is written beside the study, as STUDY.sig. Whoever changes the file must sign it again, and gets a new study.
-#[derive(Args)]
-pub struct Sign {
-    /// The study file
-    #[arg(value_name = "STUDY")]
-    study: PathBuf,
-    /// The curator's secret key
-    #[arg(long, value_name = "FILE")]
-    key_file: PathBuf,
-}
-
-#[derive(Serialize)]
-struct PlanDocument {
-    schema: &'static str,
-    fingerprint: String,
-    public_key: String,
-    epsilon: f64,
-    rounds: Vec<u64>,
-    certificate: Certificate,
-}
-
-pub fn sign(arguments: &Sign, format: Format) -> Result<String, Failure> {
-    let key = signing_key(&arguments.key_file)?;
-    let study = Study::load(&arguments.study)?;
-    let aggregate = Aggregate::new(&study)?;
-    let certificate = aggregate.certificate()?;
-    let signed = SignedStudy::sign(study, &key);
-    let beside = signature_path(&arguments.study);
-    dpglm_io::write_atomically(&beside, format!("{}\n", signed.signature()).as_bytes())?;
-    let study = signed.unverified();
-    let rounds: Vec<u64> = (1..=aggregate.rounds()).map(|round| aggregate.rule(round).target).collect();
-    if format == Format::Json {
-        return render::json(&PlanDocument {
-            schema: "dpglm.collect.plan/1",
-            fingerprint: study.fingerprint().to_string(),
-            public_key: key.public().to_string(),
-            epsilon: study.epsilon(),
-            rounds,
-            certificate,
-        });
-    }
-    let rounds: Vec<String> = rounds.iter().map(u64::to_string).collect();
-    Ok(format!(
-        "study        {}\nfingerprint  {}\npublic key   {}\nepsilon      {}\nreports      {} in {} rounds\n\n{certificate}\n{}",
-        study.name(),
-        study.fingerprint(),
-        key.public(),
-        render::rounded_up(study.epsilon()),
-        rounds.join(" + "),
-        rounds.len(),
-        render::conditions(&certificate, "--format json lists them"),
-    ))
-}
 
 /// Make enrolment tokens, one for each device.
 ///
@@ -170,10 +113,10 @@ pub fn estimate(arguments: &Estimate, format: Format) -> Result<String, Failure>
         )
     })?;
     let study = Study::parse(&stored.text)?;
-    let aggregate = Aggregate::new(&study)?;
+    let protocol = StudyProtocol::new(&study)?;
     let rounds = storage.rounds()?;
     for round in rounds.iter().filter(|round| round.phase == Phase::Closed) {
-        let closed = aggregate.close_round(&round.state, &storage.reports(round.number)?)?;
+        let closed = protocol.close_round(&round.state, &storage.reports(round.number)?)?;
         if round.result.as_deref() != Some(&closed.result) {
             return Err(Failure::Failed(format!(
                 "round {}: the stored result is not that of the stored reports: restore the storage from a backup",
@@ -193,8 +136,8 @@ pub fn estimate(arguments: &Estimate, format: Format) -> Result<String, Failure>
                 reports: round.count,
             })
             .collect(),
-        estimate: aggregate.estimate(&rounds)?,
-        certificate: aggregate.certificate()?,
+        estimate: protocol.estimate(rounds.iter().rev().find_map(|round| round.result.as_deref()))?,
+        certificate: protocol.certificate()?,
     };
     if format == Format::Json {
         return render::json(&document);

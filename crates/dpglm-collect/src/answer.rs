@@ -3,10 +3,6 @@
 //! A retry of the identical report is answered 200 `already-counted`, before and after the end of its round: a device whose
 //! acknowledgement was lost must be able to learn the truth without spending more. Anything else changes nothing and says why.
 
-use axum::http::StatusCode;
-
-use crate::storage::Outcome;
-
 /// The answer to a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
@@ -57,21 +53,21 @@ impl Answer {
     ];
 
     /// The HTTP status.
-    pub fn status(self) -> StatusCode {
+    pub fn status(self) -> u16 {
         match self {
-            Answer::Accepted => StatusCode::CREATED,
-            Answer::AlreadyCounted => StatusCode::OK,
-            Answer::Malformed => StatusCode::BAD_REQUEST,
-            Answer::Token => StatusCode::UNAUTHORIZED,
-            Answer::Slow => StatusCode::REQUEST_TIMEOUT,
-            Answer::Duplicate => StatusCode::CONFLICT,
-            Answer::Late => StatusCode::GONE,
-            Answer::WrongRound => StatusCode::PRECONDITION_FAILED,
-            Answer::Oversized => StatusCode::PAYLOAD_TOO_LARGE,
-            Answer::WrongStudy => StatusCode::MISDIRECTED_REQUEST,
-            Answer::Replayed => StatusCode::UNPROCESSABLE_ENTITY,
-            Answer::TooMany => StatusCode::TOO_MANY_REQUESTS,
-            Answer::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Answer::Accepted => 201,
+            Answer::AlreadyCounted => 200,
+            Answer::Malformed => 400,
+            Answer::Token => 401,
+            Answer::Slow => 408,
+            Answer::Duplicate => 409,
+            Answer::Late => 410,
+            Answer::WrongRound => 412,
+            Answer::Oversized => 413,
+            Answer::WrongStudy => 421,
+            Answer::Replayed => 422,
+            Answer::TooMany => 429,
+            Answer::Unavailable => 503,
         }
     }
 
@@ -121,20 +117,6 @@ impl Answer {
     /// Whether sending the identical report again can help.
     pub fn retry(self) -> bool {
         matches!(self, Answer::TooMany | Answer::Slow | Answer::Unavailable)
-    }
-}
-
-impl From<Outcome> for Answer {
-    fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Accepted => Answer::Accepted,
-            Outcome::AlreadyCounted => Answer::AlreadyCounted,
-            Outcome::UnknownToken => Answer::Token,
-            Outcome::Duplicate => Answer::Duplicate,
-            Outcome::Replayed => Answer::Replayed,
-            Outcome::Late => Answer::Late,
-            Outcome::WrongRound => Answer::WrongRound,
-        }
     }
 }
 

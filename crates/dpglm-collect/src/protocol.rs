@@ -20,12 +20,11 @@ use dpglm::privacy::{Randomness, decimal};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::storage::{Round, Rule};
 use crate::study::{Column, Family, Study};
 
 /// The plan of a study. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Aggregate {
+pub struct StudyProtocol {
     inner: Arc<Inner>,
 }
 
@@ -36,6 +35,19 @@ struct Inner {
     plan: RoundPlan,
     /// The randomizer of each round.
     randomizers: Vec<Randomizer>,
+}
+
+/// When rounds end: public, from the study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rule {
+    /// A round with so many reports is complete.
+    pub target: u64,
+    /// A round with fewer is never closed.
+    pub minimum: u64,
+    /// How long a round lasts.
+    pub seconds: u64,
+    /// How often a round with too few reports is given the same time again.
+    pub extensions: u32,
 }
 
 /// A closed round.
@@ -107,7 +119,7 @@ pub struct RoundNumbers {
 /// The relative difference of two clips that counts as rounding.
 const ROUNDING: f64 = 1e-9;
 
-impl Aggregate {
+impl StudyProtocol {
     /// The plan of a study: public numbers only.
     pub fn new(study: &Study) -> Result<Self> {
         let (family, interval) = match study.family() {
@@ -254,11 +266,9 @@ impl Aggregate {
         Ok(Closed { next: (number < self.rounds()).then(|| result.clone()), result })
     }
 
-    /// The estimate after the last closed round, in the study's units. Empty if no round is closed.
-    pub fn estimate(&self, rounds: &[Round]) -> Result<Vec<Coefficient>> {
-        let Some(result) = rounds.iter().rev().find_map(|round| round.result.as_deref()) else {
-            return Ok(Vec::new());
-        };
+    /// The estimate of the last closed round's result, in the study's units. Empty if no round is closed.
+    pub fn estimate(&self, result: Option<&str>) -> Result<Vec<Coefficient>> {
+        let Some(result) = result else { return Ok(Vec::new()) };
         let fitted = read(result)?.coefficients;
         let study = &self.inner.study;
         let [low, high] = study.response().bounds;
@@ -329,7 +339,6 @@ fn read(text: &str) -> Result<RoundState> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::Phase;
 
     fn study(family: &str) -> Study {
         Study::parse(&format!(
@@ -347,46 +356,37 @@ mod tests {
         .unwrap()
     }
 
-    fn closed(aggregate: &Aggregate, coefficients: [f64; 4]) -> Round {
-        let mut state = read(&aggregate.first().unwrap()).unwrap();
-        state.coefficients = coefficients.to_vec();
-        Round {
-            number: 1,
-            phase: Phase::Closed,
-            count: 1,
-            deadline: 0,
-            extensions: 0,
-            state: String::new(),
-            result: Some(write(&state).unwrap()),
-        }
+    fn closed(protocol: &StudyProtocol, coefficients: [f64; 4]) -> String {
+        let state = read(&protocol.first().unwrap()).unwrap();
+        write(&RoundState { coefficients: coefficients.to_vec(), ..state }).unwrap()
     }
 
     /// Prediction from the estimate in the study's units is the fit's own prediction, scaled.
     #[test]
     fn estimates_are_in_the_studys_units() {
         for (family, middle, half) in [("linear", 20.0, 10.0), ("logistic", 0.0, 1.0)] {
-            let aggregate = Aggregate::new(&study(family)).unwrap();
+            let protocol = StudyProtocol::new(&study(family)).unwrap();
             let fitted = [0.5, -0.25, 0.125, 0.0625];
-            let estimate = aggregate.estimate(&[closed(&aggregate, fitted)]).unwrap();
+            let estimate = protocol.estimate(Some(&closed(&protocol, fitted))).unwrap();
             let names: Vec<&str> = estimate.iter().map(|c| c.name.as_str()).collect();
             assert_eq!(names, ["(Intercept)", "u", "v", "w"]);
             for record in [[0.0, 0.0, 5.0], [3.0, -0.5, 5.75], [4.0, 1.0, 6.0]] {
-                let (scaled, _) = aggregate.scale(&record, 10.0);
+                let (scaled, _) = protocol.scale(&record, 10.0);
                 let fit: f64 = scaled.iter().zip(fitted).map(|(x, b)| x * b).sum();
                 let user: f64 = estimate[1..].iter().zip(record).map(|(c, x)| c.estimate * x).sum();
                 assert!((estimate[0].estimate + user - (middle + half * fit)).abs() < 1e-12);
             }
-            assert_eq!(aggregate.estimate(&[]).unwrap(), []);
+            assert_eq!(protocol.estimate(None).unwrap(), []);
         }
     }
 
     #[test]
     fn every_value_is_scaled_by_the_public_rule() {
-        let linear = Aggregate::new(&study("linear")).unwrap();
+        let linear = StudyProtocol::new(&study("linear")).unwrap();
         let odd = [f64::NAN, f64::INFINITY, -1e300];
         assert_eq!(linear.scale(&odd, f64::NEG_INFINITY), (vec![0.0, 1.0, -1.0, 1.0], -1.0));
         assert_eq!(linear.scale(&[1.0, 0.5, 5.5], f64::NAN), (vec![-0.5, 0.5, 0.0, 1.0], 0.0));
-        let logistic = Aggregate::new(&study("logistic")).unwrap();
+        let logistic = StudyProtocol::new(&study("logistic")).unwrap();
         for (response, coded) in
             [(10.0, 0.0), (20.0, 0.0), (20.5, 1.0), (30.0, 1.0), (f64::NAN, 0.0), (1e9, 1.0)]
         {
@@ -396,29 +396,27 @@ mod tests {
 
     #[test]
     fn reports_of_another_kind_are_not_accepted() {
-        let aggregate = Aggregate::new(&study("linear")).unwrap();
+        let protocol = StudyProtocol::new(&study("linear")).unwrap();
         let report = |kind, index| Report { kind, seed: [7; 16], index }.to_bytes();
-        assert!(
-            aggregate.accepts(1, &report(Kind::Duchi, 0)) && aggregate.accepts(1, &report(Kind::Duchi, 1))
-        );
-        assert!(!aggregate.accepts(1, &report(Kind::Duchi, 2)));
-        assert!(!aggregate.accepts(1, &report(Kind::PrivUnit, 0)));
-        assert!(!aggregate.accepts(0, &report(Kind::Duchi, 0)));
-        assert!(!aggregate.accepts(aggregate.rounds() + 1, &report(Kind::Duchi, 0)));
-        assert!(!aggregate.accepts(1, &[]));
+        assert!(protocol.accepts(1, &report(Kind::Duchi, 0)) && protocol.accepts(1, &report(Kind::Duchi, 1)));
+        assert!(!protocol.accepts(1, &report(Kind::Duchi, 2)));
+        assert!(!protocol.accepts(1, &report(Kind::PrivUnit, 0)));
+        assert!(!protocol.accepts(0, &report(Kind::Duchi, 0)));
+        assert!(!protocol.accepts(protocol.rounds() + 1, &report(Kind::Duchi, 0)));
+        assert!(!protocol.accepts(1, &[]));
     }
 
     #[test]
     fn the_plan_spends_epsilon_once_and_asks_for_all_reports() {
-        let aggregate = Aggregate::new(&study("linear")).unwrap();
-        let asked: u64 = (1..=aggregate.rounds()).map(|round| aggregate.rule(round).target).sum();
+        let protocol = StudyProtocol::new(&study("linear")).unwrap();
+        let asked: u64 = (1..=protocol.rounds()).map(|round| protocol.rule(round).target).sum();
         assert_eq!(asked, 100);
-        let guarantee = aggregate.certificate().unwrap().guarantee().unwrap();
+        let guarantee = protocol.certificate().unwrap().guarantee().unwrap();
         // Certificates round upward.
         assert!((1.0..1.0 + 1e-9).contains(&guarantee.epsilon) && guarantee.delta == 0.0);
-        assert!(aggregate.close_round("null", &[]).is_err());
+        assert!(protocol.close_round("null", &[]).is_err());
         assert!(
-            aggregate.close_round(&aggregate.first().unwrap(), &[]).is_err(),
+            protocol.close_round(&protocol.first().unwrap(), &[]).is_err(),
             "an empty round is not closed"
         );
     }
