@@ -24,6 +24,9 @@ pub enum Error {
         /// What to do about it.
         remedy: String,
     },
+    /// The service did not count a report, or had no place for one; says what was spent.
+    #[error("{0}")]
+    Unanswered(String),
     /// The storage failed. What was not acknowledged may or may not be stored; sending it again is safe.
     #[error("storage: {0}")]
     Storage(String),

@@ -1,7 +1,7 @@
 //! The curator's side of a study: which rounds there are, what a round's reports say together, and the estimate.
 //!
 //! The fit is [`LocalIht`]. Nothing here knows of HTTP or of a storage: a state goes in as text, reports go in as bytes, the next
-//! state comes out. The same reports give the same state to the last bit, whoever computes it.
+//! state comes out. The same reports give the same state to the last bit, in any order, whoever computes it.
 //!
 //! A record is scaled by the study's bounds: each feature to [-1, 1], a linear response to [-1, 1], a logistic one to 0 or 1
 //! (above the middle of its bounds, or not); a missing feature counts as its middle. Estimates are scaled back.
@@ -14,13 +14,15 @@ use std::sync::Arc;
 use dpglm::accounting::Certificate;
 use dpglm::families;
 use dpglm::local::randomizer::{Kind, Randomizer, Report};
-use dpglm::local::{LocalIht, RoundPlan, RoundState};
+use dpglm::local::{LocalIht, ReportSum, RoundPlan, RoundState};
 use dpglm::noise::RandomSource;
-use dpglm::privacy::{Randomness, decimal};
+use dpglm::privacy::Randomness;
+use ring::hmac;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::study::{Column, Family, Study};
+use crate::study::{Family, Study};
+use crate::token::{self, TokenHash};
 
 /// The plan of a study. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -35,6 +37,52 @@ struct Inner {
     plan: RoundPlan,
     /// The randomizer of each round.
     randomizers: Vec<Randomizer>,
+}
+
+/// How devices are spread over the rounds: a secret of the service, made when the study begins.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Assignment {
+    key: [u8; 32],
+    first: u32,
+}
+
+impl Assignment {
+    /// A fresh secret, for the rounds from `first` on.
+    pub fn fresh(first: u32) -> Result<Self> {
+        let mut key = [0; 32];
+        token::fill(&mut key)?;
+        Ok(Self { key, first })
+    }
+
+    /// As stored.
+    pub fn new(key: &[u8], first: u32) -> Result<Self> {
+        let key =
+            key.try_into().map_err(|_| Error::Storage("the stored secret has a wrong length".into()))?;
+        Ok(Self { key, first })
+    }
+
+    /// The secret, for the storage alone.
+    pub fn key(&self) -> &[u8] {
+        &self.key
+    }
+
+    /// The first round that devices are spread over.
+    pub fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// A uniform number that only the holder of the secret can tell from the token.
+    fn draw(&self, token: &TokenHash) -> u64 {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &self.key);
+        let tag = hmac::sign(&key, token.bytes());
+        tag.as_ref().first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    }
+}
+
+impl std::fmt::Debug for Assignment {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Assignment").field("first", &self.first).finish_non_exhaustive()
+    }
 }
 
 /// When rounds end: public, from the study.
@@ -66,42 +114,6 @@ pub struct Coefficient {
     pub name: String,
     /// The estimate.
     pub estimate: f64,
-}
-
-/// A study's facts, for the page, which has no reader for the study's own format.
-#[derive(Debug, Serialize)]
-pub struct Facts<'a> {
-    name: &'a str,
-    purpose: &'a str,
-    participants: &'a str,
-    epsilon: f64,
-    shown: Shown,
-    family: &'static str,
-    intercept: bool,
-    features: &'a [Column],
-    response: &'a Column,
-}
-
-/// The promise as people read it, rounded up.
-#[derive(Debug, Serialize)]
-struct Shown {
-    epsilon: String,
-    /// `e^0.5`.
-    factor: String,
-    /// How many times as likely that is.
-    times: String,
-}
-
-impl Shown {
-    fn of(epsilon: f64) -> Self {
-        // More than the exponential function errs by.
-        let times = epsilon.exp() * (1.0 + 1e-14);
-        Self {
-            epsilon: decimal::rounded_up(epsilon),
-            factor: decimal::factor(epsilon),
-            times: decimal::rounded_up_to(times, 3),
-        }
-    }
 }
 
 /// What a device does in a round, for the page.
@@ -168,6 +180,29 @@ impl StudyProtocol {
             seconds: study.seconds(),
             extensions: study.extensions(),
         }
+    }
+
+    /// The round in which a device answers: drawn from its token by the service's secret, in proportion to the rounds' sizes.
+    ///
+    /// Nobody chooses: people who act together are spread over the rounds as everybody is.
+    pub fn assigned(&self, assignment: &Assignment, token: &TokenHash) -> u32 {
+        let rounds = &self.inner.plan.rounds;
+        let first = place(assignment.first).min(rounds.len() - 1);
+        let total: u128 = rounds[first..].iter().map(|round| u128::from(round.users)).sum();
+        let mut at = (u128::from(assignment.draw(token)) * total) >> 64;
+        for (place, round) in rounds.iter().enumerate().skip(first) {
+            if at < u128::from(round.users) {
+                return u32::try_from(place + 1).unwrap_or(u32::MAX);
+            }
+            at -= u128::from(round.users);
+        }
+        self.rounds()
+    }
+
+    /// When a round that opens now is due, in seconds since 1970: never after the study's own end.
+    pub fn deadline(&self, round: u32, now: u64) -> u64 {
+        let due = now.saturating_add(self.rule(round).seconds);
+        self.inner.study.expires().map_or(due, |end| due.min(end.max(now)))
     }
 
     /// The promise to each participant.
@@ -253,15 +288,18 @@ impl StudyProtocol {
         if agrees { Ok((state, randomizer)) } else { Err(foreign()) }
     }
 
-    /// Sums a round's reports, which must be sorted, and takes the step.
-    pub fn close_round(&self, state: &str, reports: &[Vec<u8>]) -> Result<Closed> {
+    /// An empty sum for a round's reports.
+    pub fn sum(&self, state: &str) -> Result<ReportSum> {
         let number = u32::try_from(read(state)?.round + 1).unwrap_or(u32::MAX);
-        let (state, randomizer) = self.round(state, number)?;
-        let mut sum = vec![0.0; state.columns.len()];
-        for report in reports {
-            randomizer.estimate(&Report::from_bytes(report)?, &mut sum)?;
-        }
-        let next = self.inner.fit.close_round(&self.inner.plan, &state, &sum, reports.len() as u64)?;
+        let (_, randomizer) = self.round(state, number)?;
+        Ok(ReportSum::new(randomizer))
+    }
+
+    /// Takes the step that a round's sum leads to.
+    pub fn close_round(&self, state: &str, sum: &ReportSum) -> Result<Closed> {
+        let number = u32::try_from(read(state)?.round + 1).unwrap_or(u32::MAX);
+        let (state, _) = self.round(state, number)?;
+        let next = self.inner.fit.close_round(&self.inner.plan, &state, &sum.total(), sum.count())?;
         let result = write(&next)?;
         Ok(Closed { next: (number < self.rounds()).then(|| result.clone()), result })
     }
@@ -302,22 +340,17 @@ impl StudyProtocol {
             gain: randomizer.gain(),
         })
     }
+}
 
-    /// The facts of the study.
-    pub fn facts(&self) -> Facts<'_> {
-        let study = &self.inner.study;
-        Facts {
-            name: study.name(),
-            purpose: study.purpose(),
-            participants: study.participants(),
-            epsilon: study.epsilon(),
-            shown: Shown::of(study.epsilon()),
-            family: study.family().name(),
-            intercept: study.intercept(),
-            features: study.features(),
-            response: study.response(),
-        }
-    }
+/// Whether two results of a round are the same: equal columns, and coefficients up to rounding. The first version of this
+/// program added reports up in another way.
+pub fn same_result(one: &str, other: &str) -> bool {
+    let (Ok(one), Ok(other)) = (read(one), read(other)) else { return false };
+    let close = |a: &f64, b: &f64| (a - b).abs() <= 1e-6 * a.abs().max(b.abs());
+    one.round == other.round
+        && one.columns == other.columns
+        && one.coefficients.len() == other.coefficients.len()
+        && one.coefficients.iter().zip(&other.coefficients).all(|(a, b)| close(a, b))
 }
 
 /// Rounds are counted from 1 outside, from 0 in the plan.
@@ -414,10 +447,9 @@ mod tests {
         let guarantee = protocol.certificate().unwrap().guarantee().unwrap();
         // Certificates round upward.
         assert!((1.0..1.0 + 1e-9).contains(&guarantee.epsilon) && guarantee.delta == 0.0);
-        assert!(protocol.close_round("null", &[]).is_err());
-        assert!(
-            protocol.close_round(&protocol.first().unwrap(), &[]).is_err(),
-            "an empty round is not closed"
-        );
+        let first = protocol.first().unwrap();
+        assert!(protocol.sum("null").is_err());
+        let empty = protocol.sum(&first).unwrap();
+        assert!(protocol.close_round(&first, &empty).is_err(), "an empty round is not closed");
     }
 }

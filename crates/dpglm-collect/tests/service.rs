@@ -16,3 +16,7 @@ mod rounds;
 mod running;
 #[path = "service/storages.rs"]
 mod storages;
+#[path = "service/trouble.rs"]
+mod trouble;
+#[path = "service/versions.rs"]
+mod versions;

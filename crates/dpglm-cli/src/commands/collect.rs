@@ -3,6 +3,11 @@
 #[cfg(feature = "collect")]
 mod curator;
 mod device;
+mod keys;
+#[cfg(feature = "collect")]
+mod operator;
+#[cfg(feature = "collect")]
+mod place;
 #[cfg(feature = "collect")]
 mod serve;
 mod sign;
@@ -54,17 +59,44 @@ enum Command {
     Report(device::Report),
     /// Run many devices from a table against a service
     Simulate(simulate::Simulate),
-    /// The estimate so far, computed anew from the stored reports
+    /// Say that another key replaces the curator's
+    ReplaceKey(keys::Replace),
+    /// Say that the curator's key is no longer good
+    RevokeKey(keys::Revoke),
+    /// Show where a study stands, with deadlines
+    #[cfg(feature = "collect")]
+    Status(operator::Status),
+    /// Give the open round more time
+    #[cfg(feature = "collect")]
+    Extend(operator::Extend),
+    /// Open a round again that was abandoned
+    #[cfg(feature = "collect")]
+    Reopen(operator::Reopen),
+    /// Take back enrolment tokens
+    #[cfg(feature = "collect")]
+    Revoke(operator::Revoke),
+    /// The estimate so far, computed again from the stored reports
     #[cfg(feature = "collect")]
     Estimate(curator::Estimate),
 }
 
+impl Command {
+    /// Whether the result is a document, which can be JSON.
+    fn has_document(&self) -> bool {
+        match self {
+            Command::Keygen(_) | Command::Sign(_) | Command::Report(_) | Command::Simulate(_) => true,
+            Command::ReplaceKey(_) | Command::RevokeKey(_) => false,
+            #[cfg(feature = "collect")]
+            Command::Status(_) | Command::Estimate(_) => true,
+            #[cfg(feature = "collect")]
+            _ => false,
+        }
+    }
+}
+
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
-    #[cfg(feature = "collect")]
-    if format == Format::Json && matches!(arguments.command, Command::Serve(_) | Command::Enroll(_)) {
-        return Err(Failure::Usage(
-            "--format json cannot be had with `serve` and `enroll`: leave it out".into(),
-        ));
+    if format == Format::Json && !arguments.command.has_document() {
+        return Err(Failure::Usage("--format json cannot be had with this command: leave it out".into()));
     }
     match &arguments.command {
         Command::Keygen(arguments) => keygen::run(arguments, format),
@@ -73,6 +105,16 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         Command::Serve(serve) => serve::run(serve),
         #[cfg(feature = "collect")]
         Command::Enroll(enroll) => curator::enroll(enroll),
+        Command::ReplaceKey(replace) => keys::replace(replace),
+        Command::RevokeKey(revoke) => keys::revoke(revoke),
+        #[cfg(feature = "collect")]
+        Command::Status(status) => operator::status(status, format),
+        #[cfg(feature = "collect")]
+        Command::Extend(extend) => operator::extend(extend),
+        #[cfg(feature = "collect")]
+        Command::Reopen(reopen) => operator::reopen(reopen),
+        #[cfg(feature = "collect")]
+        Command::Revoke(revoke) => operator::revoke(revoke),
         Command::Report(report) => device::run(report, format),
         Command::Simulate(simulate) => simulate::run(simulate, format),
         #[cfg(feature = "collect")]
