@@ -70,26 +70,8 @@ impl Cluster {
         self.launch_with("-c listen_addresses=''");
     }
 
-    /// Starts the server with TLS on a port of this machine, by a certificate for `localhost` whose authority is in `ca.pem`.
-    /// The port.
-    pub fn launch_tls(&self) -> u16 {
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let script = format!(
-            "cd {folder} && umask 077 && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=test \
-             -keyout ca.key -out ca.pem && openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost \
-             -keyout server.key -out server.csr && printf 'subjectAltName=DNS:localhost' > names && \
-             openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -days 2 -extfile names -out server.pem && chmod 644 ca.pem",
-            folder = self.path().display()
-        );
-        self.execute(Command::new("sh").args(["-c", &script]));
-        self.launch_with(&format!(
-            "-p {port} -c listen_addresses=127.0.0.1 -c ssl=on -c ssl_cert_file={0}/server.pem -c ssl_key_file={0}/server.key",
-            self.path().display()
-        ));
-        port
-    }
-
-    fn launch_with(&self, options: &str) {
+    /// Starts the server with these options.
+    pub fn launch_with(&self, options: &str) {
         let options = format!("{options} -c unix_socket_directories='{}'", self.path().display());
         let log = self.path().join("log").display().to_string();
         self.run("pg_ctl", &["-D", &self.data(), "-w", "-l", &log, "-o", &options, "start"]);
@@ -118,7 +100,7 @@ impl Cluster {
     }
 
     /// Runs a command as a user that the server may run as.
-    fn execute(&self, asked: &Command) {
+    pub fn execute(&self, asked: &Command) {
         let mut command = Command::new(if is_root() { "runuser".as_ref() } else { asked.get_program() });
         if is_root() {
             command.args(["-u", "nobody", "--"]).arg(asked.get_program());

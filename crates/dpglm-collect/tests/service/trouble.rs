@@ -121,6 +121,24 @@ fn a_storage_that_hangs_is_noticed() {
     cluster.launch();
 }
 
+/// Starts a cluster with TLS on a port of this machine, by a certificate for `localhost` whose authority is in `ca.pem`. The port.
+fn launch_tls(cluster: &Cluster) -> u16 {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let folder = cluster.path().display();
+    let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+    let script = format!(
+        "cd {folder} && umask 077 && openssl req -x509 {key} -days 2 -subj /CN=test -keyout ca.key -out ca.pem && \
+         openssl req {key} -subj /CN=localhost -keyout server.key -out server.csr && \
+         printf 'subjectAltName=DNS:localhost' > names && \
+         openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -days 2 -extfile names -out server.pem && chmod 644 ca.pem"
+    );
+    cluster.execute(std::process::Command::new("sh").args(["-c", &script]));
+    cluster.launch_with(&format!(
+        "-p {port} -c listen_addresses=127.0.0.1 -c ssl=on -c ssl_cert_file={folder}/server.pem -c ssl_key_file={folder}/server.key"
+    ));
+    port
+}
+
 /// PostgreSQL over TLS: with the right authority, and not with another, nor without encryption.
 #[test]
 fn postgresql_over_tls() {
@@ -128,7 +146,7 @@ fn postgresql_over_tls() {
     let cluster = Cluster::start();
     cluster.database("study");
     cluster.stop();
-    let port = cluster.launch_tls();
+    let port = launch_tls(&cluster);
     let ca = cluster.path().join("ca.pem");
     let url = |more: &str| {
         format!("postgresql://dpglm@localhost:{port}/study?hostaddr=127.0.0.1&sslmode=require{more}")
