@@ -8,7 +8,8 @@
 //! | [`study`] | the study file, its signature, its fingerprint |
 //! | [`message`] | what a device sends, byte by byte |
 //! | [`client`] | the device: check, randomize, keep, send |
-//! | [`protocol`] | the curator: accept, close a round, estimate |
+//! | [`protocol`] | what device and curator compute alike: rounds, reports, sums, the estimate |
+//! | [`influence`] | what people who act together can do to a study; what shuffled reports cost |
 //! | [`storage`] | where it lives: SQLite or PostgreSQL |
 //! | [`server`] | HTTP around it |
 //! | [`simulate`] | many devices against a real service |
@@ -19,6 +20,7 @@ pub mod answer;
 #[cfg(feature = "client")]
 pub mod client;
 pub mod error;
+pub mod influence;
 pub mod message;
 pub mod protocol;
 #[cfg(feature = "server")]

@@ -120,12 +120,12 @@ pub struct Coefficient {
 #[derive(Debug, Serialize)]
 pub struct RoundNumbers {
     kind: Kind,
-    dimension: usize,
-    radius: f64,
+    pub(crate) dimension: usize,
+    pub(crate) radius: f64,
     epsilon: f64,
     candidates: u32,
     cap: u32,
-    gain: f64,
+    pub(crate) gain: f64,
 }
 
 /// The relative difference of two clips that counts as rounding.
@@ -326,6 +326,11 @@ impl StudyProtocol {
         let mut estimate = vec![Coefficient { name: "(Intercept)".into(), estimate: constant }];
         estimate.append(&mut slopes);
         Ok(estimate)
+    }
+
+    /// What a mean gradient is multiplied by.
+    pub(crate) fn step(&self) -> f64 {
+        self.inner.plan.step
     }
 
     /// The numbers of a round.

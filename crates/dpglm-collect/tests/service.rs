@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+#[path = "service/collusion.rs"]
+mod collusion;
 #[path = "service/devices.rs"]
 mod devices;
 #[path = "service/fuzz.rs"]

@@ -49,6 +49,8 @@ enum Command {
     Keygen(keygen::Arguments),
     /// Sign a study file and show its plan
     Sign(sign::Sign),
+    /// Show a study's plan, what its rounds withstand, and what shuffling would save
+    Plan(sign::Plan),
     /// Serve a study over HTTP
     #[cfg(feature = "collect")]
     Serve(serve::Serve),
@@ -84,7 +86,11 @@ impl Command {
     /// Whether the result is a document, which can be JSON.
     fn has_document(&self) -> bool {
         match self {
-            Command::Keygen(_) | Command::Sign(_) | Command::Report(_) | Command::Simulate(_) => true,
+            Command::Keygen(_)
+            | Command::Sign(_)
+            | Command::Plan(_)
+            | Command::Report(_)
+            | Command::Simulate(_) => true,
             Command::ReplaceKey(_) | Command::RevokeKey(_) => false,
             #[cfg(feature = "collect")]
             Command::Status(_) | Command::Estimate(_) => true,
@@ -101,6 +107,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     match &arguments.command {
         Command::Keygen(arguments) => keygen::run(arguments, format),
         Command::Sign(sign) => sign::run(sign, format),
+        Command::Plan(plan) => sign::plan(plan, format),
         #[cfg(feature = "collect")]
         Command::Serve(serve) => serve::run(serve),
         #[cfg(feature = "collect")]

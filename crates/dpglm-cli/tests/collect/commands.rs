@@ -46,17 +46,16 @@ fn a_study_from_key_to_estimate() {
     assert!(String::from_utf8_lossy(&early.stderr).contains("cannot open"));
     assert!(!here.join("study.sqlite").exists() && !here.join("t").exists(), "nothing is created by mistake");
 
-    let server = Server::start(
-        &here.join("study.toml"),
-        &here.join("study.sqlite").display().to_string(),
-        &address,
-    );
+    let server =
+        Server::start(&here.join("study.toml"), &here.join("study.sqlite").display().to_string(), &address);
     let url = format!("http://{}", server.address);
     let enroll = |count: &str, output: &str| {
         dpglm(here, &["enroll", "--storage", "study.sqlite", "--count", count, "--output", output])
     };
     assert!(enroll("500", "tokens").status.success());
-    let count = || json(&dpglm(here, &["status", "--storage", "study.sqlite", "--format", "json"]))["enrolled"].clone();
+    let count = || {
+        json(&dpglm(here, &["status", "--storage", "study.sqlite", "--format", "json"]))["enrolled"].clone()
+    };
     assert!(!enroll("7", "tokens").status.success(), "an existing file is not overwritten");
     assert_eq!(count(), 500, "and nobody was enrolled for nothing");
     let tokens = std::fs::read_to_string(here.join("tokens")).unwrap();
@@ -125,7 +124,10 @@ fn an_operator_keeps_a_study_going() {
     let status = || json(&dpglm(here, &["status", "--storage-file", "place", "--format", "json"]));
     let deadline = |status: &Value| status["rounds"][0]["deadline"].as_str().unwrap().to_owned();
     let before = status();
-    assert_eq!((&before["rounds"][0]["phase"], &before["expires"]), (&"open".into(), &"2100-01-01T00:00:00Z".into()));
+    assert_eq!(
+        (&before["rounds"][0]["phase"], &before["expires"]),
+        (&"open".into(), &"2100-01-01T00:00:00Z".into())
+    );
     assert!(dpglm(here, &["extend", "--storage", &place, "--hours", "48"]).status.success());
     assert!(deadline(&status()) > deadline(&before));
     let early = dpglm(here, &["reopen", "--storage", &place, "--hours", "1"]);
@@ -149,7 +151,8 @@ fn an_operator_keeps_a_study_going() {
     assert!(watched.contains("dpglm_ready 1") && service.get("/metrics").is_err());
     // SIGTERM ends the process in time, although a request was half sent.
     let mut half = std::net::TcpStream::connect(&address).unwrap();
-    std::io::Write::write_all(&mut half, b"POST /report HTTP/1.1\r\nHost: a\r\nContent-Length: 33\r\n\r\nab").unwrap();
+    std::io::Write::write_all(&mut half, b"POST /report HTTP/1.1\r\nHost: a\r\nContent-Length: 33\r\n\r\nab")
+        .unwrap();
     std::thread::sleep(Duration::from_millis(200));
     assert!(Command::new("kill").arg(server.id().to_string()).status().unwrap().success());
     assert!(server.wait(Duration::from_secs(20)), "the service did not stop");
@@ -161,7 +164,8 @@ fn an_operator_keeps_a_study_going() {
     let kept = std::fs::read_to_string(&beside).unwrap();
     let file = prepared.file.display().to_string();
     let serve = |more: &[&str]| {
-        let output = dpglm(here, &[&["serve", &file, "--storage", &place, "--listen", "127.0.0.1:0"], more].concat());
+        let output =
+            dpglm(here, &[&["serve", &file, "--storage", &place, "--listen", "127.0.0.1:0"], more].concat());
         assert!(!output.status.success());
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
@@ -179,13 +183,19 @@ fn keys_are_replaced_and_revoked() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     let key = |name: &str| {
-        json(&dpglm(here, &["keygen", "--output", name, "--format", "json"]))["public_key"].as_str().unwrap().to_owned()
+        json(&dpglm(here, &["keygen", "--output", name, "--format", "json"]))["public_key"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
     let (old, new) = (key("old"), key("new"));
     let said = dpglm(here, &["replace-key", "--key-file", "old", "--new", &new]);
     let line = String::from_utf8(said.stdout).unwrap();
     let public = |text: &str| dpglm_sign::PublicKey::parse(text).unwrap();
-    assert_eq!(dpglm_sign::statement::successors(&public(&old), &line).unwrap(), [public(&old), public(&new)]);
+    assert_eq!(
+        dpglm_sign::statement::successors(&public(&old), &line).unwrap(),
+        [public(&old), public(&new)]
+    );
     let said = dpglm(here, &["revoke-key", "--key-file", "old"]);
     let both = line + &String::from_utf8(said.stdout).unwrap();
     assert_eq!(dpglm_sign::statement::successors(&public(&old), &both), None);

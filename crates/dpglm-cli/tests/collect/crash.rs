@@ -231,7 +231,8 @@ fn a_killed_server_loses_nothing() {
 /// Two servers behind one study, the database restarted in the middle, and servers killed as well.
 #[test]
 fn a_restarted_database_loses_nothing() {
-    let kills = crashes() / 5 + 2;
+    // A database takes long to start again: few times, unless as many were asked for.
+    let kills = if std::env::var_os("DPGLM_CRASHES").is_some() { crashes() } else { 4 };
     let reports = size(2 * kills);
     let addresses = vec![free_address(), free_address()];
     let prepared = Prepared::new(&study_text(&[&addresses[0], &addresses[1]], 60, 1, reports, "duchi"));

@@ -133,8 +133,15 @@ fn a_person_answers_by_the_page() {
     let url = format!("http://{}/#token={token}&key={}", server.address, prepared.key);
     let mut browser = Browser::open(&url);
     browser.wait("document.getElementById('promise')?.textContent.includes('epsilon = 2')");
-    assert_eq!(browser.evaluate("document.getElementById('promise').textContent.includes('or 7.39, times')"), true);
-    assert_eq!(browser.evaluate("document.getElementById('signature').textContent.startsWith('Signed by the curator')"), true);
+    assert_eq!(
+        browser.evaluate("document.getElementById('promise').textContent.includes('or 7.39, times')"),
+        true
+    );
+    assert_eq!(
+        browser
+            .evaluate("document.getElementById('signature').textContent.startsWith('Signed by the curator')"),
+        true
+    );
     let stored = || storage::open(&place, Access::Existing).unwrap();
     let count = || stored().current().unwrap().count;
     // Without a limit nothing is made; with one that is too small neither.
@@ -179,7 +186,10 @@ fn a_person_answers_by_the_page() {
     browser.evaluate("window.before = true; setTimeout(() => location.reload(), 10); 0");
     browser.wait(&format!("window.before === undefined && {STATE}.includes('repeats')"));
     assert_eq!(browser.evaluate("document.getElementById('bytes').textContent"), shown);
-    assert_eq!(browser.evaluate("document.getElementById('total').textContent.includes('spent epsilon 2 in all')"), true);
+    assert_eq!(
+        browser.evaluate("document.getElementById('total').textContent.includes('spent epsilon 2 in all')"),
+        true
+    );
     let reports = storage::all_reports(&mut *stored(), 1).unwrap();
     assert_eq!(reports.len(), 1);
     assert_eq!(hex::encode(&reports[0]), shown.as_str().unwrap()[22..]);
@@ -212,7 +222,8 @@ fn tabs_and_clicks_send_one_report() {
     for tab in [0, 1] {
         browser.show(tab, &mut other);
         browser.wait(&format!("{STATE}.startsWith('Made.')"));
-        browser.evaluate("document.getElementById('send').click(); document.getElementById('send').click(); 0");
+        browser
+            .evaluate("document.getElementById('send').click(); document.getElementById('send').click(); 0");
         browser.wait(&format!("/^(accepted|already-counted)/.test({STATE})"));
         left.extend(browser.evaluate("window.left").as_array().unwrap().clone());
     }
@@ -244,11 +255,16 @@ fn the_page_adds_up_over_studies_and_checks_who_asks() {
     browser.wait("document.getElementById('total')?.textContent.includes('4 with this study')");
     fill(&mut browser, "3");
     browser.evaluate("document.getElementById('make').click()");
-    browser.wait(&format!("{STATE}.includes('spent epsilon 4 in all, above your limit of 3. Nothing was made.')"));
+    browser.wait(&format!(
+        "{STATE}.includes('spent epsilon 4 in all, above your limit of 3. Nothing was made.')"
+    ));
     fill(&mut browser, "4");
     browser.evaluate("document.getElementById('make').click()");
     browser.wait(&format!("{STATE}.startsWith('Made.')"));
     browser.evaluate("document.getElementById('send').click()");
     browser.wait(&format!("{STATE}.startsWith('accepted')"));
-    assert_eq!(browser.evaluate("document.getElementById('total').textContent.includes('spent epsilon 4 in all')"), true);
+    assert_eq!(
+        browser.evaluate("document.getElementById('total').textContent.includes('spent epsilon 4 in all')"),
+        true
+    );
 }

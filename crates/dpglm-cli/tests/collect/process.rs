@@ -74,7 +74,9 @@ pub fn round_of(place: &str, study: &Study, token: &Token) -> u32 {
 
 /// Enrols a device that answers in the first round.
 pub fn enroll_first(place: &str, study: &Study) -> Token {
-    std::iter::repeat_with(|| enroll(place, 1).remove(0)).find(|token| round_of(place, study, token) == 1).unwrap()
+    std::iter::repeat_with(|| enroll(place, 1).remove(0))
+        .find(|token| round_of(place, study, token) == 1)
+        .unwrap()
 }
 
 /// A serving process.
@@ -105,7 +107,8 @@ impl Server {
         let mut address = None;
         while address.is_none() {
             let line = lines.next().expect("the server ended before it listened").unwrap();
-            address = line.split("serving on http://").nth(1).map(|rest| rest.trim_end_matches('"').to_owned());
+            address =
+                line.split("serving on http://").nth(1).map(|rest| rest.trim_end_matches('"').to_owned());
             *log.lock().unwrap() += &format!("{line}\n");
         }
         let rest = log.clone();

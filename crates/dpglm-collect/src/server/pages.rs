@@ -17,6 +17,7 @@ use super::clock::RoundSummary;
 use super::report::answered;
 use super::{Shared, json, utc};
 use crate::answer::Answer;
+use crate::influence::Influence;
 use crate::protocol::{Coefficient, RoundNumbers};
 
 /// A file of the page. It may load nothing from elsewhere, nor send anything elsewhere.
@@ -128,6 +129,8 @@ struct Status<'a> {
     enrolled: u64,
     held: u64,
     planned_rounds: u32,
+    /// What people who act together could do.
+    influence: Vec<Influence>,
     rounds: Vec<RoundSummary<'a>>,
     estimate: Vec<Coefficient>,
 }
@@ -148,6 +151,7 @@ pub(super) async fn status_json(State(shared): State<Arc<Shared>>) -> Response {
             enrolled: snapshot.enrolled,
             held: snapshot.held,
             planned_rounds: snapshot.planned,
+            influence: shared.protocol.influence(),
             rounds: snapshot.summaries(),
             estimate: shared.protocol.estimate(snapshot.result()).unwrap_or_default(),
         },
@@ -187,6 +191,8 @@ pub(super) async fn status(State(shared): State<Arc<Shared>>) -> Response {
             )
         })
         .collect();
+    let exposed =
+        shared.protocol.influence().iter().map(|influence| influence.one_percent).fold(0.0, f64::max);
     let standing = match snapshot.standing() {
         "finished" => "All rounds are closed.",
         "ended" => "The study ended before its last round: too few reports, or by its curator.",
@@ -201,13 +207,16 @@ pub(super) async fn status(State(shared): State<Arc<Shared>>) -> Response {
              <p>{standing} Each participant spends epsilon = {epsilon}, once: replacing one person's values changes the \
              probability of any report by at most a factor {factor}. {enrolled} devices are enrolled.</p>\n\
              <table><thead><tr><th>round</th><th>phase</th><th>reports</th><th>due</th><th>extended</th><th>estimate after it</th></tr>\
-             </thead><tbody>\n{rounds}</tbody></table>\n<p>Round {current} of {planned}. Study {fingerprint}</p>\n\
+             </thead><tbody>\n{rounds}</tbody></table>\n<p>If one device in a hundred acts \
+             against the study, a feature whose coefficient is below {exposed}, with features and response scaled to [-1, 1], may be \
+             replaced by another.</p>\n<p>Round {current} of {planned}. Study {fingerprint}</p>\n\
              </main></body></html>\n",
             name = escape(study.name()),
             purpose = escape(study.purpose()),
             epsilon = decimal::rounded_up(study.epsilon()),
             factor = decimal::factor(study.epsilon()),
             enrolled = snapshot.enrolled,
+            exposed = decimal::rounded_up_to(exposed, 2),
             current = snapshot.current().number,
             planned = snapshot.planned,
             fingerprint = study.fingerprint(),

@@ -1,6 +1,7 @@
 //! The curator's commands on a storage: `enroll`, `estimate`.
 
 use super::place::Place;
+use super::sign::Shuffling;
 use super::token;
 use crate::failure::Failure;
 use crate::{Format, render};
@@ -92,6 +93,8 @@ pub fn enroll(arguments: &Enroll) -> Result<String, Failure> {
 pub struct Estimate {
     #[command(flatten)]
     place: Place,
+    #[command(flatten)]
+    shuffling: Shuffling,
 }
 
 #[derive(Serialize)]
@@ -102,6 +105,8 @@ struct EstimateDocument<'a> {
     rounds: Vec<RoundDocument>,
     estimate: Vec<Coefficient>,
     certificate: Certificate,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shuffled: Option<Certificate>,
 }
 
 #[derive(Serialize)]
@@ -130,6 +135,11 @@ pub fn estimate(arguments: &Estimate, format: Format) -> Result<String, Failure>
             )));
         }
     }
+    let closed = rounds.iter().filter(|round| round.phase == Phase::Closed).map(|round| round.count);
+    let shuffled = match arguments.shuffling.shuffled_delta {
+        Some(delta) => Some(protocol.shuffled(closed, delta)?),
+        None => None,
+    };
     let document = EstimateDocument {
         schema: "dpglm.collect.estimate/1",
         study: study.name(),
@@ -144,6 +154,7 @@ pub fn estimate(arguments: &Estimate, format: Format) -> Result<String, Failure>
             .collect(),
         estimate: protocol.estimate(rounds.iter().rev().find_map(|round| round.result.as_deref()))?,
         certificate: protocol.certificate()?,
+        shuffled,
     };
     if format == Format::Json {
         return render::json(&document);
@@ -159,5 +170,8 @@ pub fn estimate(arguments: &Estimate, format: Format) -> Result<String, Failure>
     }
     text += &format!("\nColumns that are not listed are zero.\n\n{}\n", document.certificate);
     text += &render::conditions(&document.certificate, "--format json lists them");
+    if let Some(shuffled) = &document.shuffled {
+        text += &format!("\nShuffled: {shuffled}\n");
+    }
     Ok(text)
 }
