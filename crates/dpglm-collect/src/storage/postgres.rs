@@ -56,16 +56,15 @@ struct Connection {
     statements: Statements,
 }
 
+/// Every statement is a way to the server and back, and others wait meanwhile: few, and small.
 struct Statements {
     lock: Statement,
     last: Statement,
-    holds: Statement,
-    devices: Statement,
-    twins: Statement,
+    brief: Statement,
+    known: Statement,
     answer: Statement,
     hold: Statement,
     change: Statement,
-    count: Statement,
 }
 
 impl Postgres {
@@ -152,14 +151,24 @@ fn prepare(mut client: Client, access: Access) -> Result<Connection> {
     let statements = Statements {
         lock: client.prepare("SELECT one FROM dpglm_study FOR UPDATE")?,
         last: client.prepare(&format!("{ROUND} ORDER BY number DESC LIMIT 1"))?,
-        holds: client.prepare("SELECT until, count FROM dpglm_holds WHERE round = $1 AND until > $2")?,
-        devices: client
-            .prepare("SELECT token, round, report, held, revoked FROM dpglm_devices WHERE token = ANY($1)")?,
-        twins: client.prepare("SELECT report FROM dpglm_devices WHERE report = ANY($1)")?,
+        // The last round without its states, which may be long, and its held places.
+        brief: client.prepare(
+            "SELECT number, phase, count, deadline, extensions, '', NULL::text,
+                ARRAY(SELECT until FROM dpglm_holds WHERE round = number AND until > $1 ORDER BY until),
+                ARRAY(SELECT held.count FROM dpglm_holds AS held WHERE round = number AND until > $1 ORDER BY until)
+             FROM dpglm_rounds ORDER BY number DESC LIMIT 1",
+        )?,
+        // Devices by their tokens, and reports that are stored already.
+        known: client.prepare(
+            "SELECT token, round, report, held, revoked FROM dpglm_devices WHERE token = ANY($1)
+             UNION ALL SELECT NULL, NULL, report, NULL, FALSE FROM dpglm_devices WHERE report = ANY($2)",
+        )?,
         answer: client.prepare(
-            "UPDATE dpglm_devices AS device SET round = $1, report = new.report, held = NULL
-             FROM (SELECT unnest($2::bytea[]) AS token, unnest($3::bytea[]) AS report) AS new
-             WHERE device.token = new.token AND device.report IS NULL",
+            "WITH answered AS (
+                UPDATE dpglm_devices AS device SET round = $1, report = new.report, held = NULL
+                FROM (SELECT unnest($2::bytea[]) AS token, unnest($3::bytea[]) AS report) AS new
+                WHERE device.token = new.token AND device.report IS NULL RETURNING 1)
+             UPDATE dpglm_rounds SET count = $4 WHERE number = $1 RETURNING (SELECT count(*) FROM answered)",
         )?,
         hold: client.prepare(
             "UPDATE dpglm_devices AS device SET held = new.held
@@ -170,7 +179,6 @@ fn prepare(mut client: Client, access: Access) -> Result<Connection> {
             "INSERT INTO dpglm_holds SELECT $1::integer, unnest($2::bigint[]), unnest($3::bigint[])
              ON CONFLICT (round, until) DO UPDATE SET count = excluded.count",
         )?,
-        count: client.prepare("UPDATE dpglm_rounds SET count = $1 WHERE number = $2")?,
     };
     Ok(Connection { client, statements })
 }
@@ -207,14 +215,17 @@ fn last(client: &mut impl postgres::GenericClient, statements: &Statements) -> R
     round(&row.ok_or_else(|| Error::Storage("no study has begun here: serve one first".into()))?)
 }
 
-fn holds(
+/// The last round, without its states, and its held places.
+fn brief(
     client: &mut impl postgres::GenericClient,
     statements: &Statements,
-    round: u32,
     now: u64,
-) -> Result<BTreeMap<u64, u64>> {
-    let rows = client.query(&statements.holds, &[&number(round), &signed(now)])?;
-    Ok(rows.iter().map(|row| (unsigned(row.get(0)), unsigned(row.get(1)))).collect())
+) -> Result<(Round, BTreeMap<u64, u64>)> {
+    let row = client.query_opt(&statements.brief, &[&signed(now)])?;
+    let row = row.ok_or_else(|| Error::Storage("no study has begun here: serve one first".into()))?;
+    let (until, counts): (Vec<i64>, Vec<i64>) = (row.get(7), row.get(8));
+    let holds = until.into_iter().map(unsigned).zip(counts.into_iter().map(unsigned)).collect();
+    Ok((round(&row)?, holds))
 }
 
 fn insert_round(transaction: &mut Transaction<'_>, opening: &Opening) -> Result<()> {
@@ -293,23 +304,22 @@ impl Storage for Postgres {
 
     fn take(&mut self, batch: &[Request], terms: &Terms<'_>) -> Result<Vec<Outcome>> {
         let (mut transaction, statements) = self.locked()?;
-        let current = last(&mut transaction, statements)?;
+        let (current, holds) = brief(&mut transaction, statements, terms.now)?;
         let tokens: Vec<&[u8]> = batch.iter().map(|request| request.token().bytes()).collect();
         let reports: Vec<&[u8]> =
             batch.iter().filter_map(|request| submitted(request).map(|(_, report)| report)).collect();
-        let holds = holds(&mut transaction, statements, current.number, terms.now)?;
         let mut known = Known { holds, ..Known::default() };
-        for row in &transaction.query(&statements.devices, &[&tokens])? {
+        for row in &transaction.query(&statements.known, &[&tokens, &reports])? {
+            let Some(token) = row.get::<_, Option<&[u8]>>(0) else {
+                known.reports.insert(row.get(2));
+                continue;
+            };
             let device = Device {
                 answer: row.get::<_, Option<i32>>(1).map(i32::unsigned_abs).zip(row.get(2)),
                 held: row.get::<_, Option<i64>>(3).map(unsigned),
                 revoked: row.get(4),
             };
-            known.devices.insert(TokenHash::from_slice(row.get(0))?, device);
-        }
-        if !reports.is_empty() {
-            let twins = transaction.query(&statements.twins, &[&reports])?;
-            known.reports.extend(twins.iter().map(|row| row.get::<_, Vec<u8>>(0)));
+            known.devices.insert(TokenHash::from_slice(token)?, device);
         }
 
         let decision = decide(known, &current, terms, batch);
@@ -321,12 +331,15 @@ impl Storage for Postgres {
         let (tokens, reports): (Vec<&[u8]>, Vec<&[u8]>) =
             accepted.filter_map(|(request, _)| submitted(request)).unzip();
         if !tokens.is_empty() {
-            let changed =
-                transaction.execute(&statements.answer, &[&number(current.number), &tokens, &reports])?;
-            if changed != tokens.len() as u64 {
+            let counted: i64 = transaction
+                .query_one(
+                    &statements.answer,
+                    &[&number(current.number), &tokens, &reports, &signed(decision.count)],
+                )?
+                .get(0);
+            if unsigned(counted) != tokens.len() as u64 {
                 return Err(Error::Storage("a device changed under the study's lock".into()));
             }
-            transaction.execute(&statements.count, &[&signed(decision.count), &number(current.number)])?;
         }
         if !decision.places.is_empty() {
             let (tokens, until): (Vec<&[u8]>, Vec<i64>) =
@@ -347,8 +360,7 @@ impl Storage for Postgres {
 
     fn held(&mut self, now: u64) -> Result<u64> {
         let Connection { client, statements } = self.connection()?;
-        let current = last(client, statements)?;
-        Ok(active(&holds(client, statements, current.number, now)?, now))
+        Ok(active(&brief(client, statements, now)?.1, now))
     }
 
     fn rounds(&mut self) -> Result<Vec<Round>> {
@@ -370,9 +382,9 @@ impl Storage for Postgres {
 
     fn expire(&mut self, now: u64, rule: &dyn Fn(u32) -> Rule) -> Result<Expiry> {
         let (mut transaction, statements) = self.locked()?;
-        let current = last(&mut transaction, statements)?;
+        let (current, holds) = brief(&mut transaction, statements, now)?;
         let rule = rule(current.number);
-        let held = active(&holds(&mut transaction, statements, current.number, now)?, now);
+        let held = active(&holds, now);
         let expiry = expiry(&current, rule, held, now);
         match expiry {
             Expiry::NotDue => return Ok(expiry),

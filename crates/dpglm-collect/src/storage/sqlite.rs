@@ -171,6 +171,15 @@ fn last(connection: &Connection) -> Result<Round> {
     with_phase(found.ok_or_else(|| Error::Storage("no study has begun here: serve one first".into()))?)
 }
 
+/// The last round without its states, which may be long.
+fn brief(connection: &Connection) -> Result<Round> {
+    let mut statement = connection.prepare_cached(
+        "SELECT number, phase, count, deadline, extensions, '', NULL FROM rounds ORDER BY number DESC LIMIT 1",
+    )?;
+    let found = statement.query_row([], round).optional()?;
+    with_phase(found.ok_or_else(|| Error::Storage("no study has begun here: serve one first".into()))?)
+}
+
 fn insert_round(connection: &Connection, opening: &Opening) -> Result<()> {
     connection.execute(
         "INSERT INTO rounds VALUES (?1, 'open', 0, ?2, 0, ?3, NULL)",
@@ -279,7 +288,7 @@ impl Storage for Sqlite {
 
     fn take(&mut self, batch: &[Request], terms: &Terms<'_>) -> Result<Vec<Outcome>> {
         let transaction = self.locked()?;
-        let current = last(&transaction)?;
+        let current = brief(&transaction)?;
         let decision = decide(known(&transaction, &current, batch, terms.now)?, &current, terms, batch);
         if decision.count == current.count && decision.places.is_empty() {
             // Nothing to write: no commit to wait for.
@@ -321,7 +330,7 @@ impl Storage for Sqlite {
     }
 
     fn held(&mut self, now: u64) -> Result<u64> {
-        let current = last(&self.connection)?;
+        let current = brief(&self.connection)?;
         Ok(active(&holds(&self.connection, current.number, now)?, now))
     }
 
@@ -345,7 +354,7 @@ impl Storage for Sqlite {
 
     fn expire(&mut self, now: u64, rule: &dyn Fn(u32) -> Rule) -> Result<Expiry> {
         let transaction = self.locked()?;
-        let current = last(&transaction)?;
+        let current = brief(&transaction)?;
         let rule = rule(current.number);
         let held = active(&holds(&transaction, current.number, now)?, now);
         let expiry = expiry(&current, rule, held, now);
