@@ -135,10 +135,14 @@ struct Rules {
 }
 
 impl Rules {
-    fn take(&self, storage: &mut dyn Storage, batch: &[storage::Request]) -> Result<Vec<Outcome>> {
+    fn take(
+        &self,
+        storage: &mut dyn Storage,
+        gather: &mut dyn FnMut() -> Vec<storage::Request>,
+    ) -> Result<Vec<Outcome>> {
         let now = self.clock.now();
-        storage.take(
-            batch,
+        storage.take_gathered(
+            gather,
             &Terms {
                 rule: &|round| self.protocol.rule(round),
                 assigned: &|token| self.protocol.assigned(&self.assignment, token),

@@ -172,8 +172,17 @@ pub trait Storage: Send {
     fn enrolled(&mut self) -> Result<u64>;
     /// Takes back devices' right to answer; what they have answered stays. How many there were.
     fn revoke(&mut self, tokens: &[TokenHash]) -> Result<u64>;
-    /// Takes a batch of requests in one transaction: the outcomes hold once this returns `Ok`.
-    fn take(&mut self, batch: &[Request], terms: &Terms<'_>) -> Result<Vec<Outcome>>;
+    /// Takes a batch of requests in one transaction: the outcomes hold once this returns `Ok`. The batch is asked for once the
+    /// study's lock is held: what arrives while others have it shares the same turn.
+    fn take_gathered(
+        &mut self,
+        gather: &mut dyn FnMut() -> Vec<Request>,
+        terms: &Terms<'_>,
+    ) -> Result<Vec<Outcome>>;
+    /// The same for a batch that is known.
+    fn take(&mut self, batch: &[Request], terms: &Terms<'_>) -> Result<Vec<Outcome>> {
+        self.take_gathered(&mut || batch.to_vec(), terms)
+    }
     /// All rounds, first to last.
     fn rounds(&mut self) -> Result<Vec<Round>>;
     /// The last round.

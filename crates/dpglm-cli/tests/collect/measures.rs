@@ -11,9 +11,12 @@ use dpglm_collect::protocol::StudyProtocol;
 use dpglm_collect::simulate::Simulation;
 use dpglm_collect::storage::{self, Access, TokenHash};
 use dpglm_collect::token::Token;
+use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+
+const CONNECTIONS: usize = 128;
 
 fn records(count: usize, features: usize) -> Vec<Record> {
     (0..count).map(|i| Record { features: vec![(i % 3) as f64 - 1.0; features], response: 1.0 }).collect()
@@ -55,7 +58,7 @@ fn burst() {
     assert_eq!(measured.refused, 0);
 }
 
-/// Reports a second that a service acknowledges, made before, over 64 connections. `before` is a build of another version.
+/// Reports a second that a service acknowledges, made before, over many connections. `before` is a build of another version.
 fn reports_a_second(program: &str, places: &[String], count: usize) -> f64 {
     let old = std::env::var("DPGLM_BEFORE").is_ok_and(|before| before == program);
     let addresses: Vec<String> = places.iter().map(|_| free_address()).collect();
@@ -136,7 +139,7 @@ fn reports_a_second(program: &str, places: &[String], count: usize) -> f64 {
     let next = AtomicUsize::new(0);
     let started = Instant::now();
     std::thread::scope(|scope| {
-        for worker in 0..64 {
+        for worker in 0..CONNECTIONS {
             let (next, tokens, messages, addresses) = (&next, &tokens, &messages, &addresses);
             scope.spawn(move || {
                 let service =
@@ -164,18 +167,32 @@ fn rates() {
     let this = env!("CARGO_BIN_EXE_dpglm");
     let before = std::env::var("DPGLM_BEFORE").ok();
     let cluster = Cluster::start();
-    let count = 30_000;
-    for turn in 0..3 {
-        for program in before.iter().map(String::as_str).chain([this]) {
-            let folder = tempfile::tempdir().unwrap();
-            let name = if program == this { "this" } else { "before" };
-            let sqlite = reports_a_second(program, &[folder.path().join("s").display().to_string()], count);
-            let url = cluster.database(&format!("{name}{turn}"));
-            let postgres = reports_a_second(program, &[url], count);
-            println!("rates: {name}: SQLite {sqlite:.0} a second, PostgreSQL {postgres:.0}");
+    let count = 20_000;
+    let mut rates: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for turn in 0..7 {
+        let folder = tempfile::tempdir().unwrap();
+        let mut note = |name, rate| {
+            println!("rates: {name}: {rate:.0} a second");
+            rates.entry(name).or_default().push(rate);
+        };
+        if let Some(before) = &before {
+            let sqlite = folder.path().join("before").display().to_string();
+            note("before, SQLite", reports_a_second(before, &[sqlite], count));
+            note(
+                "before, PostgreSQL",
+                reports_a_second(before, &[cluster.database(&format!("before{turn}"))], count),
+            );
         }
+        note(
+            "this, SQLite",
+            reports_a_second(this, &[folder.path().join("this").display().to_string()], count),
+        );
+        note("this, PostgreSQL", reports_a_second(this, &[cluster.database(&format!("this{turn}"))], count));
         let url = cluster.database(&format!("two{turn}"));
-        let two = reports_a_second(this, &[url.clone(), url], count);
-        println!("rates: this: two servers on one PostgreSQL {two:.0}");
+        note("this, two servers on one PostgreSQL", reports_a_second(this, &[url.clone(), url], count));
+    }
+    for (name, mut rates) in rates {
+        rates.sort_by(f64::total_cmp);
+        println!("rates: {name}: median {:.0}, from {:.0} to {:.0}", rates[3], rates[0], rates[6]);
     }
 }

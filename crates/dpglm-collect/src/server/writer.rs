@@ -49,6 +49,37 @@ pub(super) struct Writer {
 /// the identical report will be recognised.
 pub(super) struct Unavailable;
 
+/// What one turn of the storage is for.
+#[derive(Default)]
+struct Turn {
+    requests: Vec<Request>,
+    answers: Vec<oneshot::Sender<Outcome>>,
+    changes: Vec<(Change, oneshot::Sender<Result<bool>>)>,
+}
+
+impl Turn {
+    fn sort(&mut self, job: Job) {
+        match job {
+            // A device that has given up is not asked again: it will come back.
+            Job::Ask(_, answer) if answer.is_closed() => {}
+            Job::Ask(request, answer) => {
+                self.requests.push(request);
+                self.answers.push(answer);
+            }
+            Job::Change(change, answer) => self.changes.push((change, answer)),
+        }
+    }
+
+    /// Takes in what has queued.
+    fn fill(&mut self, queue: &mut mpsc::Receiver<Job>) {
+        while self.answers.len() < BATCH
+            && let Ok(job) = queue.try_recv()
+        {
+            self.sort(job);
+        }
+    }
+}
+
 impl Writer {
     /// Starts the thread. It ends when the last `Writer` is dropped and all jobs are done.
     pub fn start(
@@ -61,44 +92,43 @@ impl Writer {
     ) -> Self {
         let (jobs, mut queue) = mpsc::channel(QUEUE);
         thread::spawn(move || {
-            let mut batch = Vec::with_capacity(BATCH);
-            while queue.blocking_recv_many(&mut batch, BATCH) > 0 {
-                let (mut requests, mut answers) = (Vec::new(), Vec::new());
-                for job in batch.drain(..) {
-                    match job {
-                        // A device that has given up is not asked again: it will come back.
-                        Job::Ask(_, answer) if answer.is_closed() => {}
-                        Job::Ask(request, answer) => {
-                            requests.push(request);
-                            answers.push(answer);
+            while let Some(first) = queue.blocking_recv() {
+                let mut turn = Turn::default();
+                turn.sort(first);
+                if !turn.requests.is_empty() {
+                    let started = Instant::now();
+                    health.writing(Some(started));
+                    // What has queued by the time that the storage is ours belongs to the same turn.
+                    let taken = rules.take(&mut *storage, &mut || {
+                        turn.fill(&mut queue);
+                        std::mem::take(&mut turn.requests)
+                    });
+                    match taken {
+                        Ok(outcomes) => {
+                            metrics.batch(outcomes.len(), started.elapsed());
+                            health.written();
+                            for (answer, outcome) in turn.answers.drain(..).zip(outcomes) {
+                                let _ = answer.send(outcome);
+                            }
                         }
-                        // Nobody may wait for the answer any more; the change is made all the same.
-                        Job::Change(change, answer) => {
-                            drop(answer.send(apply(&mut *storage, &change, rules.clock.now())));
+                        Err(error) => {
+                            metrics.storage_failed();
+                            health.failed();
+                            // Dropping the answers tells every waiting device.
+                            turn.fill(&mut queue);
+                            log.error(
+                                "storage",
+                                &format!("{} requests not taken: {error}", turn.answers.len()),
+                            );
+                            turn.answers.clear();
                         }
                     }
+                    health.writing(None);
                 }
-                if requests.is_empty() {
-                    continue;
+                for (change, answer) in turn.changes {
+                    // Nobody may wait for the answer any more; the change is made all the same.
+                    drop(answer.send(apply(&mut *storage, &change, rules.clock.now())));
                 }
-                let started = Instant::now();
-                health.writing(Some(started));
-                match rules.take(&mut *storage, &requests) {
-                    Ok(outcomes) => {
-                        metrics.batch(requests.len(), started.elapsed());
-                        health.written();
-                        for (answer, outcome) in answers.into_iter().zip(outcomes) {
-                            let _ = answer.send(outcome);
-                        }
-                    }
-                    Err(error) => {
-                        metrics.storage_failed();
-                        health.failed();
-                        log.error("storage", &format!("{} requests not taken: {error}", requests.len()));
-                        // Dropping the answers tells every waiting device.
-                    }
-                }
-                health.writing(None);
                 // The round may be complete. A full channel means the clock has been woken already.
                 let _ = wake.try_send(());
             }

@@ -302,8 +302,13 @@ impl Storage for Postgres {
         Ok(changed)
     }
 
-    fn take(&mut self, batch: &[Request], terms: &Terms<'_>) -> Result<Vec<Outcome>> {
+    fn take_gathered(
+        &mut self,
+        gather: &mut dyn FnMut() -> Vec<Request>,
+        terms: &Terms<'_>,
+    ) -> Result<Vec<Outcome>> {
         let (mut transaction, statements) = self.locked()?;
+        let batch = &gather()[..];
         let (current, holds) = brief(&mut transaction, statements, terms.now)?;
         let tokens: Vec<&[u8]> = batch.iter().map(|request| request.token().bytes()).collect();
         let reports: Vec<&[u8]> =

@@ -286,8 +286,13 @@ impl Storage for Sqlite {
         Ok(changed)
     }
 
-    fn take(&mut self, batch: &[Request], terms: &Terms<'_>) -> Result<Vec<Outcome>> {
+    fn take_gathered(
+        &mut self,
+        gather: &mut dyn FnMut() -> Vec<Request>,
+        terms: &Terms<'_>,
+    ) -> Result<Vec<Outcome>> {
         let transaction = self.locked()?;
+        let batch = &gather()[..];
         let current = brief(&transaction)?;
         let decision = decide(known(&transaction, &current, batch, terms.now)?, &current, terms, batch);
         if decision.count == current.count && decision.places.is_empty() {
