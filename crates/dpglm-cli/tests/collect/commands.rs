@@ -42,6 +42,28 @@ fn a_study_from_key_to_estimate() {
     assert_eq!(plan["public_key"], key);
     let sizes: Vec<u64> = plan["rounds"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
     assert_eq!(sizes.iter().sum::<u64>(), 300);
+    // What people who act together could do is stated for every round, and what shuffling would save on request.
+    let influence = plan["influence"].as_array().unwrap();
+    assert_eq!(influence.len(), sizes.len());
+    assert!(
+        influence
+            .iter()
+            .all(|round| round["one_report"].as_f64() > Some(0.0) && round["colluders"].as_u64() > Some(0))
+    );
+    let said = dpglm(here, &["sign", "study.toml", "--key-file", "curator.key"]);
+    assert!(String::from_utf8_lossy(&said.stdout).contains("colluders flip it"));
+    let asked =
+        ["plan", "study.toml", "--shuffled-delta", "1e-3", "--shuffled-epsilon", "0.5", "--format", "json"];
+    let planned = json(&dpglm(here, &asked));
+    assert_eq!(
+        (&planned["shuffled"]["grade"], &planned["public_key"]),
+        (&"conditional".into(), &Value::Null)
+    );
+    assert!(planned["largest_local_epsilon"].as_f64().unwrap() >= 0.5);
+    assert!(
+        !dpglm(here, &["plan", "study.toml", "--shuffled-epsilon", "1"]).status.success(),
+        "without its delta"
+    );
     let early = dpglm(here, &["enroll", "--storage", "study.sqlite", "--count", "1", "--output", "t"]);
     assert!(String::from_utf8_lossy(&early.stderr).contains("cannot open"));
     assert!(!here.join("study.sqlite").exists() && !here.join("t").exists(), "nothing is created by mistake");
@@ -106,6 +128,10 @@ fn a_study_from_key_to_estimate() {
     // Certificates round upward.
     let epsilon = estimate["certificate"]["epsilon"].as_f64().unwrap();
     assert!((2.0..2.0 + 1e-9).contains(&epsilon));
+    let asked = ["estimate", "--storage", "study.sqlite", "--shuffled-delta", "1e-3", "--format", "json"];
+    let shuffled = json(&dpglm(here, &asked))["shuffled"].clone();
+    assert_eq!(shuffled["grade"], "conditional");
+    assert!(shuffled["epsilon"].as_f64().unwrap() < 2.0 && shuffled["delta"] == 1e-3, "{shuffled}");
     let shown = dpglm(here, &["estimate", "--storage", "study.sqlite"]);
     assert!(String::from_utf8_lossy(&shown.stdout).contains("Replacing any one user's record"));
     let log = server.kill();

@@ -90,7 +90,7 @@ impl Old {
         let rounds = storage.rounds().unwrap();
         assert_eq!((rounds.len(), rounds[0].phase, rounds[1].phase), (2, Phase::Closed, Phase::Open));
         assert_eq!((rounds[0].count, storage.enrolled().unwrap()), (1, 1));
-        assert_eq!(all_reports(&mut *storage, 1).unwrap(), [self.report.clone()]);
+        assert_eq!(all_reports(&mut *storage, 1).unwrap(), std::slice::from_ref(&self.report));
         assert_eq!(
             storage.assignment().unwrap().first(),
             2,

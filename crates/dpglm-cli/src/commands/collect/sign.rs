@@ -62,6 +62,8 @@ struct PlanDocument {
     #[serde(skip_serializing_if = "Option::is_none")]
     shuffled: Option<Certificate>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    shuffled_epsilon: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     largest_local_epsilon: Option<f64>,
 }
 
@@ -92,6 +94,7 @@ pub fn plan(arguments: &Plan, format: Format) -> Result<String, Failure> {
         let protocol = StudyProtocol::new(&study)?;
         // What a study may ask for at all.
         let fewest = guaranteed(&protocol).into_iter().min().unwrap_or(1);
+        document.shuffled_epsilon = Some(epsilon);
         document.largest_local_epsilon = Some(shuffle::local_epsilon(epsilon, delta, fewest, 20.0)?);
     }
     show(&study, &document, format)
@@ -117,6 +120,7 @@ fn document(study: &Study, shuffling: &Shuffling) -> Result<PlanDocument, Failur
         influence: protocol.influence(),
         certificate: protocol.certificate()?,
         shuffled,
+        shuffled_epsilon: None,
         largest_local_epsilon: None,
     })
 }
@@ -154,11 +158,12 @@ fn show(study: &Study, document: &PlanDocument, format: Format) -> Result<String
     if let Some(shuffled) = &document.shuffled {
         text += &format!("\nShuffled, with the study's minimum of reports in each round: {shuffled}\n");
     }
-    if let Some(largest) = document.largest_local_epsilon {
+    if let (Some(largest), Some(wanted)) = (document.largest_local_epsilon, document.shuffled_epsilon) {
         // Down: a larger number would cost more.
         text += &format!(
-            "\nThe study could ask for epsilon {} for the same cost after shuffling.\n",
-            decimal::rounded_down(largest)
+            "\nA study with this minimum may ask for epsilon {} and costs {} after shuffling.\n",
+            decimal::rounded_down(largest),
+            decimal::rounded_up(wanted)
         );
     }
     Ok(text)
