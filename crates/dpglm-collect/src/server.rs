@@ -5,7 +5,7 @@
 //! | `GET /study` | the study's text and signatures, as JSON |
 //! | `GET /round` | the current round: number, phase, deadline and public state |
 //! | `POST /reserve` | a token as `Authorization: Bearer`: a place in the device's round, or when to come back |
-//! | `POST /report` | a message in the body, a token as `Authorization: Bearer`: see [`Answer`](crate::answer::Answer) |
+//! | `POST /report` | a message in the body, a token as `Authorization: Bearer`: see [`Answer`] |
 //! | `GET /status`, `GET /status.json` | rounds, counts and the estimate so far |
 //! | `GET /healthz`, `GET /readyz` | whether the process lives; whether reports would be taken |
 //! | `GET /` | a page by which a person can answer, and see what leaves their device |
