@@ -12,7 +12,8 @@ dpglm="${DPGLM:-${CARGO_TARGET_DIR:-target}/release/dpglm}"
 dpglm=$(realpath "$dpglm")
 folder=$(mktemp -d /tmp/dpglm-collect-XXXXXX)
 chmod 755 "$folder"
-postgres=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -1)
+postgres=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1)
+[ -n "$postgres" ] || postgres=$(dirname "$(command -v initdb)")
 as() { if [ "$(id -u)" = 0 ]; then runuser -u nobody -- "$@"; else "$@"; fi; }
 server=
 finish() {

@@ -44,6 +44,7 @@
 //! SODA 2023; the decomposition of a pair of densities is that of Kairouz, Oh and Viswanath, ICML 2015.
 
 use crate::error::{Error, Result, require_nonzero};
+use crate::numeric::turning_point;
 use crate::privacy::budget::check_delta;
 
 /// Half a unit in the last place of one.
@@ -72,18 +73,10 @@ pub fn epsilon(local: f64, reports: u64, delta: f64) -> Result<f64> {
         return Ok(local);
     }
     check_delta(delta)?;
-    let (mut low, mut high) = (0.0, local);
     if distance(local, reports, 0.0) <= delta {
         return Ok(0.0);
     }
-    while high - low > 1e-9 * high {
-        let middle = 0.5 * (low + high);
-        if middle <= low || middle >= high {
-            break;
-        }
-        if distance(local, reports, middle) <= delta { high = middle } else { low = middle }
-    }
-    Ok(high)
+    Ok(turning_point((0.0, local), 36, |epsilon| distance(local, reports, epsilon) > delta).1)
 }
 
 /// The delta at `epsilon` of one report, pure `local`, that is shuffled among `reports` in all.
@@ -117,12 +110,8 @@ pub fn local_epsilon(epsilon_wanted: f64, delta: f64, reports: u64, most: f64) -
         return Ok(most);
     }
     // A pure loss of what is wanted is always enough.
-    let (mut low, mut high) = (epsilon_wanted.min(most), most);
-    while high - low > 1e-6 * high {
-        let middle = 0.5 * (low + high);
-        if distance(middle, reports, epsilon_wanted) <= delta { low = middle } else { high = middle }
-    }
-    Ok(low)
+    let ends = (epsilon_wanted.min(most), most);
+    Ok(turning_point(ends, 24, |local| distance(local, reports, epsilon_wanted) <= delta).0)
 }
 
 fn check_local(local: f64) -> Result<()> {
