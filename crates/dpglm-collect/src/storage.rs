@@ -81,7 +81,12 @@ impl Terms<'_> {
     /// When a place given now lapses: some time after the device was told, on a coarse grid, so that there are few such times.
     fn held_until(&self) -> u64 {
         let grid = (self.hold / 32).max(1);
-        (self.now + self.hold + (self.hold / 4).min(60)).div_ceil(grid) * grid
+        (self.now + self.hold + self.grace()).div_ceil(grid) * grid
+    }
+
+    /// How much longer a place is held than its device was told.
+    fn grace(&self) -> u64 {
+        (self.hold / 4).min(60)
     }
 }
 
@@ -293,7 +298,7 @@ impl From<Outcome> for Answer {
             Outcome::Replayed => Answer::Replayed,
             Outcome::Late => Answer::Late,
             Outcome::WrongRound => Answer::WrongRound,
-            Outcome::Reserved(_) => Answer::Reserved,
+            Outcome::Reserved(..) => Answer::Reserved,
             Outcome::Wait(_) => Answer::Wait,
             Outcome::Missed(_) => Answer::Missed,
         }

@@ -53,7 +53,7 @@ struct Place<'a> {
 pub(super) async fn reserve(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> Response {
     let Some(token) = bearer(&headers) else { return answered(Answer::Token) };
     let (answer, round, seconds) = match shared.writer.ask(Request::Reserve(TokenHash::of(&token))).await {
-        Ok(Outcome::Reserved(round)) => (Answer::Reserved, round, shared.hold),
+        Ok(Outcome::Reserved(round, seconds)) => (Answer::Reserved, round, seconds),
         Ok(Outcome::Wait(round)) => (Answer::Wait, round, shared.hold.clamp(1, 60)),
         Ok(Outcome::Missed(round)) => (Answer::Missed, round, 0),
         Ok(other) => return answered(other.into()),

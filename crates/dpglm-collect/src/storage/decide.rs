@@ -25,8 +25,8 @@ pub enum Outcome {
     Late,
     /// Not this device's round, or it has not begun.
     WrongRound,
-    /// A place in this round, the device's own, is held from now on.
-    Reserved(u32),
+    /// A place in this round, the device's own, is held for so many seconds.
+    Reserved(u32, u64),
     /// The device's round has no place now: nothing is spent by waiting.
     Wait(u32),
     /// The device's round is over, and it took no part: nothing was spent.
@@ -108,19 +108,28 @@ pub(super) fn decide(mut known: Known, round: &Round, terms: &Terms<'_>, batch: 
                     if own < round.number || !open || !terms.current {
                         return Outcome::Missed(own);
                     }
-                    let room = count + held < rule.target && terms.now < round.deadline;
-                    if !holds_place && !room {
-                        return Outcome::Wait(own);
+                    // A place is renewed as long as it would be given: nobody keeps a round open by asking again.
+                    let room =
+                        count + held - u64::from(holds_place) < rule.target && terms.now < round.deadline;
+                    let Some(old) = device.held.filter(|_| holds_place) else {
+                        if !room {
+                            return Outcome::Wait(own);
+                        }
+                        device.held = Some(until);
+                        *known.holds.entry(until).or_default() += 1;
+                        held += 1;
+                        places.insert(*token, until);
+                        return Outcome::Reserved(own, terms.hold);
+                    };
+                    if !room {
+                        let left = (old - terms.now).saturating_sub(terms.grace()).min(terms.hold);
+                        return if left > 0 { Outcome::Reserved(own, left) } else { Outcome::Wait(own) };
                     }
-                    let old = device.held.replace(until);
-                    if let (true, Some(old)) = (holds_place, old) {
-                        release(&mut known.holds, old);
-                        held -= 1;
-                    }
+                    device.held = Some(until);
+                    release(&mut known.holds, old);
                     *known.holds.entry(until).or_default() += 1;
-                    held += 1;
                     places.insert(*token, until);
-                    Outcome::Reserved(own)
+                    Outcome::Reserved(own, terms.hold)
                 }
                 Request::Report(submission) => {
                     if submission.round != own || own > round.number {

@@ -48,7 +48,10 @@ fn places_are_held(open: &dyn Fn() -> Box<dyn Storage>) {
     let place = |device: usize| Request::Reserve(hashes[device]);
     let given = ask(&mut *storage, 100, &[place(0), place(1), place(2), place(3), place(5), place(0)]);
     use Outcome::{Accepted, Duplicate, Late, Missed, Reserved, UnknownToken, Wait};
-    assert_eq!(given, [Reserved(1), Reserved(1), Reserved(1), Wait(1), Wait(2), Reserved(1)]);
+    assert_eq!(
+        given,
+        [Reserved(1, 100), Reserved(1, 100), Reserved(1, 100), Wait(1), Wait(2), Reserved(1, 100)]
+    );
     assert_eq!(storage.held(100).unwrap(), 3);
     // A restart forgets no place.
     drop(storage);
@@ -60,7 +63,10 @@ fn places_are_held(open: &dyn Fn() -> Box<dyn Storage>) {
     // The others lapse some time after they were told; then there is room, and a report whose place has lapsed still counts.
     assert_eq!(storage.held(200).unwrap(), 2);
     assert_eq!(storage.held(300).unwrap(), 0);
-    assert_eq!(ask(&mut *storage, 300, &[place(3), submission(&tokens[1], 1, 2)]), [Reserved(1), Accepted]);
+    assert_eq!(
+        ask(&mut *storage, 300, &[place(3), submission(&tokens[1], 1, 2)]),
+        [Reserved(1, 100), Accepted]
+    );
     assert_eq!(ask(&mut *storage, 300, &[place(4)]), [Wait(1)], "two reports and one place make three");
     assert_eq!(
         ask(&mut *storage, 300, &[submission(&tokens[2], 1, 5)]),
@@ -75,8 +81,11 @@ fn places_are_held(open: &dyn Fn() -> Box<dyn Storage>) {
     assert_eq!(ask(&mut *storage, 310, &[place(4)]), [Missed(1)]);
     assert!(storage.close(1, "{}", Some(&opening(2))).unwrap());
     // At the deadline no place is given; one that is held is waited for.
-    assert_eq!(ask(&mut *storage, 990, &[place(5)]), [Reserved(2)]);
+    assert_eq!(ask(&mut *storage, 990, &[place(5)]), [Reserved(2, 100)]);
     assert_eq!(storage.expire(1_000, &rule).unwrap(), Expiry::NotDue);
+    // Asking again after the deadline keeps the place for the time it has left, and no longer.
+    assert_eq!(ask(&mut *storage, 1_050, &[place(5)]), [Reserved(2, 41)]);
+    assert_eq!(ask(&mut *storage, 1_100, &[place(5)]), [Wait(2)]);
     assert_eq!(storage.expire(1_200, &rule).unwrap(), Expiry::Extended);
     // A revoked token is unknown; what was counted stays.
     assert_eq!(storage.revoke(&[hashes[5], TokenHash::of(&Token::fresh().unwrap())]).unwrap(), 1);
