@@ -77,10 +77,17 @@ fn units<B: AsRef<[u8]>>(randomizer: &Randomizer, reports: &[B]) -> Result<Vec<i
     for report in reports {
         randomizer.named_direction(&Report::from_bytes(report.as_ref())?, |direction, sign| {
             let scale = sign * UNITS;
-            units.iter_mut().zip(direction).for_each(|(sum, u)| *sum += (u * scale).round_ties_even() as i64);
+            units.iter_mut().zip(direction).for_each(|(sum, u)| *sum += nearest(u * scale));
         })?;
     }
     Ok(units)
+}
+
+/// The whole number nearest to one of at most 2^33 in size. Added to 1.5 * 2^52, where numbers are one apart, it is rounded, and
+/// the last bits are the whole number; a conversion would be no vector instruction.
+fn nearest(x: f64) -> i64 {
+    const MIDDLE: f64 = 6_755_399_441_055_744.0;
+    (x + MIDDLE).to_bits().cast_signed() - MIDDLE.to_bits().cast_signed()
 }
 
 #[cfg(test)]
@@ -89,6 +96,13 @@ mod tests {
     use crate::local::randomizer::Kind;
     use crate::local::seed;
     use crate::noise::RandomSource;
+
+    #[test]
+    fn numbers_are_rounded_to_the_nearest() {
+        for x in [0.0, -0.0, 0.49, -0.49, 0.5, 1.5, -2.5, 4_294_967_296.0, -4_294_967_296.0, -4_294_967_295.75, 1e-300] {
+            assert_eq!(nearest(x), x.round_ties_even() as i64, "{x}");
+        }
+    }
 
     #[test]
     fn sums_are_those_of_the_estimates_in_any_order_and_on_any_number_of_threads() {
