@@ -77,8 +77,9 @@ function show(message, rows) {
 
 // A number above `value` with three digits: a promise is never rounded down.
 export function rounded_up(value) {
-  const unit = 10 ** (Math.floor(Math.log10(value)) - 2);
-  return Number((Math.ceil(value / unit) * unit).toPrecision(3));
+  const exponent = Math.floor(Math.log10(value)) - 2;
+  const whole = Math.ceil(exponent < 0 ? value * 10 ** -exponent : value / 10 ** exponent);
+  return Number(`${whole}e${exponent}`);
 }
 
 // Whether the curator whose key came with the link has signed these facts. Throws if the signature is another's.
