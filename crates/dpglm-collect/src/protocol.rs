@@ -9,6 +9,8 @@
 //! The plan of the rounds is computed from the study by device and service alike. A device refuses a round whose numbers are not
 //! those of its own plan, so that two versions of this program never mix silently.
 
+mod assignment;
+
 use std::sync::Arc;
 
 use dpglm::accounting::Certificate;
@@ -17,12 +19,13 @@ use dpglm::local::randomizer::{Kind, Randomizer, Report};
 use dpglm::local::{LocalIht, ReportSum, RoundPlan, RoundState};
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Randomness;
-use ring::hmac;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::study::{Family, Study};
-use crate::token::{self, TokenHash};
+use crate::token::TokenHash;
+
+pub use assignment::Assignment;
 
 /// The plan of a study. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -37,52 +40,6 @@ struct Inner {
     plan: RoundPlan,
     /// The randomizer of each round.
     randomizers: Vec<Randomizer>,
-}
-
-/// How devices are spread over the rounds: a secret of the service, made when the study begins.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Assignment {
-    key: [u8; 32],
-    first: u32,
-}
-
-impl Assignment {
-    /// A fresh secret, for the rounds from `first` on.
-    pub fn fresh(first: u32) -> Result<Self> {
-        let mut key = [0; 32];
-        token::fill(&mut key)?;
-        Ok(Self { key, first })
-    }
-
-    /// As stored.
-    pub fn new(key: &[u8], first: u32) -> Result<Self> {
-        let key =
-            key.try_into().map_err(|_| Error::Storage("the stored secret has a wrong length".into()))?;
-        Ok(Self { key, first })
-    }
-
-    /// The secret, for the storage alone.
-    pub fn key(&self) -> &[u8] {
-        &self.key
-    }
-
-    /// The first round that devices are spread over.
-    pub fn first(&self) -> u32 {
-        self.first
-    }
-
-    /// A uniform number that only the holder of the secret can tell from the token.
-    fn draw(&self, token: &TokenHash) -> u64 {
-        let key = hmac::Key::new(hmac::HMAC_SHA256, &self.key);
-        let tag = hmac::sign(&key, token.bytes());
-        tag.as_ref().first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
-    }
-}
-
-impl std::fmt::Debug for Assignment {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Assignment").field("first", &self.first).finish_non_exhaustive()
-    }
 }
 
 /// When rounds end: public, from the study.
@@ -187,7 +144,7 @@ impl StudyProtocol {
     /// Nobody chooses: people who act together are spread over the rounds as everybody is.
     pub fn assigned(&self, assignment: &Assignment, token: &TokenHash) -> u32 {
         let rounds = &self.inner.plan.rounds;
-        let first = place(assignment.first).min(rounds.len() - 1);
+        let first = place(assignment.first()).min(rounds.len() - 1);
         let total: u128 = rounds[first..].iter().map(|round| u128::from(round.users)).sum();
         let mut at = (u128::from(assignment.draw(token)) * total) >> 64;
         for (place, round) in rounds.iter().enumerate().skip(first) {

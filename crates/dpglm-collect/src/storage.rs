@@ -15,6 +15,7 @@ mod connect;
 mod decide;
 pub mod postgres;
 pub mod sqlite;
+mod tables;
 
 use std::fmt;
 

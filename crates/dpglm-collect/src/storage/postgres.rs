@@ -10,35 +10,12 @@ use std::collections::BTreeMap;
 use postgres::{Client, Row, Statement, Transaction};
 
 use super::decide::{Device, Known, active, decide};
+use super::tables::postgres::{FROM_1_TO_2, SCHEMA_1};
 use super::{
     Access, Assignment, Expiry, Opening, Outcome, Phase, Request, Round, Rule, Storage, StoredStudy, Terms,
     TokenHash, check_same, check_version, connect, expiry,
 };
 use crate::error::{Error, Result};
-
-/// The tables as the first version made them.
-const SCHEMA_1: &str = "
-CREATE TABLE dpglm_study (
-    one INTEGER PRIMARY KEY CHECK (one = 1), text TEXT NOT NULL, signature TEXT NOT NULL);
-CREATE TABLE dpglm_rounds (
-    number INTEGER PRIMARY KEY, phase TEXT NOT NULL, count BIGINT NOT NULL, deadline BIGINT NOT NULL,
-    extensions INTEGER NOT NULL, state TEXT NOT NULL, result TEXT);
-CREATE TABLE dpglm_devices (
-    token BYTEA PRIMARY KEY, round INTEGER REFERENCES dpglm_rounds, report BYTEA UNIQUE,
-    CHECK ((round IS NULL) = (report IS NULL)));
-CREATE TABLE dpglm_enrolment (one INTEGER PRIMARY KEY CHECK (one = 1), count BIGINT NOT NULL);
-INSERT INTO dpglm_enrolment VALUES (1, 0);";
-
-/// Places in a round, rounds drawn from tokens, revoked tokens, and the version itself.
-const FROM_1_TO_2: &str = "
-CREATE TABLE dpglm_schema (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL);
-INSERT INTO dpglm_schema VALUES (1, 2);
-CREATE TABLE dpglm_assignment (
-    one INTEGER PRIMARY KEY CHECK (one = 1), key BYTEA NOT NULL, first INTEGER NOT NULL);
-CREATE TABLE dpglm_holds (
-    round INTEGER NOT NULL, until BIGINT NOT NULL, count BIGINT NOT NULL, PRIMARY KEY (round, until));
-ALTER TABLE dpglm_devices ADD COLUMN held BIGINT;
-ALTER TABLE dpglm_devices ADD COLUMN revoked BOOLEAN NOT NULL DEFAULT FALSE;";
 
 /// Two servers that start together must not create the tables at once. The number is the study tables' own.
 const CREATION_LOCK: i64 = 0x6470_676c_6d00_0001;

@@ -11,35 +11,12 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use super::decide::{Device, Known, active, decide};
+use super::tables::sqlite::{FROM_1_TO_2, SCHEMA_1};
 use super::{
     Access, Assignment, Expiry, Opening, Outcome, Phase, Request, Round, Rule, SCHEMA_VERSION, Storage,
     StoredStudy, Terms, TokenHash, check_same, check_version, expiry,
 };
 use crate::error::{Error, Result};
-
-/// The tables as the first version made them.
-const SCHEMA_1: &str = "
-CREATE TABLE study (
-    one INTEGER PRIMARY KEY CHECK (one = 1), text TEXT NOT NULL, signature TEXT NOT NULL) STRICT;
-CREATE TABLE rounds (
-    number INTEGER PRIMARY KEY, phase TEXT NOT NULL, count INTEGER NOT NULL, deadline INTEGER NOT NULL,
-    extensions INTEGER NOT NULL, state TEXT NOT NULL, result TEXT) STRICT;
-CREATE TABLE devices (
-    token BLOB PRIMARY KEY, round INTEGER REFERENCES rounds, report BLOB UNIQUE,
-    CHECK ((round IS NULL) = (report IS NULL))) STRICT, WITHOUT ROWID;
-CREATE TABLE enrolment (one INTEGER PRIMARY KEY CHECK (one = 1), count INTEGER NOT NULL) STRICT;
-INSERT INTO enrolment VALUES (1, 0);";
-
-/// Places in a round, rounds drawn from tokens, revoked tokens, and the version itself.
-const FROM_1_TO_2: &str = "
-CREATE TABLE schema (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL) STRICT;
-INSERT INTO schema VALUES (1, 2);
-CREATE TABLE assignment (
-    one INTEGER PRIMARY KEY CHECK (one = 1), key BLOB NOT NULL, first INTEGER NOT NULL) STRICT;
-CREATE TABLE holds (
-    round INTEGER NOT NULL, until INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (round, until)) STRICT, WITHOUT ROWID;
-ALTER TABLE devices ADD COLUMN held INTEGER;
-ALTER TABLE devices ADD COLUMN revoked INTEGER NOT NULL DEFAULT 0;";
 
 /// A study in an SQLite file.
 pub struct Sqlite {
