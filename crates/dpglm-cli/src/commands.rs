@@ -3,7 +3,7 @@
 pub mod account;
 pub mod audit;
 pub mod calibrate;
-#[cfg(feature = "collect")]
+#[cfg(feature = "device")]
 pub mod collect;
 pub mod describe;
 pub mod fit;
@@ -14,5 +14,5 @@ pub mod plan;
 pub mod predict;
 pub mod schema;
 pub mod show;
-#[cfg(not(feature = "collect"))]
+#[cfg(not(feature = "device"))]
 pub mod without_collect;

@@ -62,10 +62,10 @@ enum Command {
     /// From a budget to noise: how much noise do these releases need?
     Calibrate(commands::calibrate::Arguments),
     /// Private regression from people's devices
-    #[cfg(feature = "collect")]
+    #[cfg(feature = "device")]
     Collect(Box<commands::collect::Arguments>),
     /// Private regression from people's devices
-    #[cfg(not(feature = "collect"))]
+    #[cfg(not(feature = "device"))]
     Collect(commands::without_collect::Arguments),
 }
 
@@ -104,9 +104,9 @@ fn run(cli: Cli) -> Result<String, Failure> {
         Command::Schema(arguments) => commands::schema::run(&arguments, cli.format),
         Command::Account(arguments) => commands::account::run(&arguments, cli.format),
         Command::Calibrate(arguments) => commands::calibrate::run(&arguments, cli.format),
-        #[cfg(feature = "collect")]
+        #[cfg(feature = "device")]
         Command::Collect(arguments) => commands::collect::run(&arguments, cli.format),
-        #[cfg(not(feature = "collect"))]
+        #[cfg(not(feature = "device"))]
         Command::Collect(arguments) => commands::without_collect::run(&arguments),
     }
 }

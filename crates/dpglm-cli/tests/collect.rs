@@ -8,6 +8,8 @@ mod browser;
 mod commands;
 #[path = "collect/crash.rs"]
 mod crash;
+#[path = "collect/measures.rs"]
+mod measures;
 #[path = "collect/page.rs"]
 mod page;
 #[path = "../../dpglm-collect/tests/service/postgres.rs"]

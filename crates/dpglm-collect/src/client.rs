@@ -3,6 +3,7 @@
 //! # What the device promises its user
 //! * It answers only a study that the pinned curator's key has signed, in a protocol version it knows, with bounds for every
 //!   value, and whose epsilon, together with all that was spent before, stays within the user's limit.
+//! * It asks for a place in its round first. Without one nothing is made and nothing is spent.
 //! * It makes one report for a study. The report is on the device's disk, and its epsilon counted as spent, before a byte of it
 //!   leaves. Every attempt sends those bytes: a server that says "failed, try again" learns nothing new.
 //! * What the server can choose, the state of the round, does not enter the guarantee: the report is pure epsilon for every
@@ -14,31 +15,34 @@
 //! rounded upward. Values out of bounds, missing or not numbers follow a public rule, so whether a report is made does not
 //! depend on them.
 
+mod answering;
 mod device;
 mod http;
 
+pub use answering::{Told, answer};
 pub use device::{Answered, Device, Standing};
-pub use http::{Served, Service};
+pub use http::{Place, Served, Service};
 
 use std::collections::BTreeMap;
 
 use dpglm::noise::RandomSource;
 use dpglm::privacy::decimal;
+use serde_json::value::RawValue;
 
-use crate::aggregate::Aggregate;
 use crate::error::{Error, Result};
 use crate::message::Message;
+use crate::protocol::StudyProtocol;
 use crate::study::{PublicKey, SignedStudy, Study};
 
 /// A study that this device may answer.
 #[derive(Debug, Clone)]
 pub struct Accepted {
     study: Study,
-    aggregate: Aggregate,
+    protocol: StudyProtocol,
 }
 
 impl Accepted {
-    /// Checks the curator's signature and the user's limit for a single study.
+    /// Checks the curator's signature and the user's limit for a single study. [`Service::accept`] checks also where it is served.
     pub fn check(signed: &SignedStudy, key: &PublicKey, limit: f64) -> Result<Self> {
         check_limit(limit)?;
         let study = signed.verify(key)?.clone();
@@ -51,8 +55,8 @@ impl Accepted {
                 "leave the study out, or raise the limit knowingly",
             ));
         }
-        let aggregate = Aggregate::new(&study)?;
-        Ok(Self { study, aggregate })
+        let protocol = StudyProtocol::new(&study)?;
+        Ok(Self { study, protocol })
     }
 
     /// The study.
@@ -68,7 +72,7 @@ impl Accepted {
         record: &Record,
         rng: &mut RandomSource,
     ) -> Result<Message> {
-        let report = self.aggregate.report(state, round, &record.features, record.response, rng)?;
+        let report = self.protocol.report(state, round, &record.features, record.response, rng)?;
         let round = u16::try_from(round).map_err(|_| foreign_round())?;
         Ok(Message::new(self.study.fingerprint(), round, &report))
     }
@@ -86,6 +90,16 @@ impl Accepted {
             features: self.study.features().iter().map(|column| value(&column.name)).collect(),
             response: value(&self.study.response().name),
         })
+    }
+
+    /// A record from a JSON object. What is no number counts as missing, and a number beyond all bounds as the nearest bound:
+    /// whether a report is made does not depend on values.
+    pub fn record_from_json(&self, text: &str) -> Result<Record> {
+        // The parser's message may quote a value.
+        let values: BTreeMap<String, Box<RawValue>> = serde_json::from_str(text)
+            .map_err(|_| Error::Argument("the record is not a JSON object from column to number".into()))?;
+        let number = |value: Box<RawValue>| value.get().parse().unwrap_or(f64::NAN);
+        self.record(&values.into_iter().map(|(name, value)| (name, number(value))).collect())
     }
 }
 

@@ -24,6 +24,9 @@ pub enum Error {
         /// What to do about it.
         remedy: String,
     },
+    /// The service did not count a report, or had no place for one; says what was spent.
+    #[error("{0}")]
+    Unanswered(String),
     /// The storage failed. What was not acknowledged may or may not be stored; sending it again is safe.
     #[error("storage: {0}")]
     Storage(String),
@@ -76,25 +79,5 @@ impl Error {
 impl From<dpglm_sign::Error> for Error {
     fn from(error: dpglm_sign::Error) -> Self {
         Self::Argument(error.to_string())
-    }
-}
-
-impl From<rusqlite::Error> for Error {
-    /// SQLite's messages name tables and columns, never values.
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Storage(format!("SQLite: {error}"))
-    }
-}
-
-impl From<postgres::Error> for Error {
-    /// The server's `DETAIL` may quote a row, so only its code and its primary message are kept.
-    fn from(error: postgres::Error) -> Self {
-        match error.as_db_error() {
-            Some(answer) => {
-                Self::Storage(format!("PostgreSQL: {} ({})", answer.message(), answer.code().code()))
-            }
-            None if error.is_closed() => Self::Storage("PostgreSQL: the connection is closed".into()),
-            None => Self::Storage(format!("PostgreSQL: {error}")),
-        }
     }
 }

@@ -1,20 +1,20 @@
 //! Many devices from one table, against a real service over HTTP: for rehearsing a study and for measuring a server.
 //!
-//! Every row is a device with its own token, and answers once. In each round as many devices as the plan asks for make their
-//! reports, which costs computing and is timed apart, and then send them over a number of connections. The devices' own storage
-//! is left out: a simulated person has nothing to protect.
+//! Every row is a device with its own token. Devices arrive over a span of time; each asks for a place in its round, waits if
+//! there is none, makes its report, is looked at by its owner for a while, and sends it. The devices' own storage is left out: a
+//! simulated person has nothing to protect.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use dpglm::noise::RandomSource;
 
-use crate::aggregate::Aggregate;
-use crate::client::{Accepted, Record, Service};
+use crate::answer::Answer;
+use crate::client::{Accepted, Place, Record, Service};
 use crate::error::{Error, Result};
-use crate::server::Answer;
 use crate::token::Token;
 
 /// Devices and how they connect.
@@ -28,8 +28,16 @@ pub struct Simulation<'a> {
     pub tokens: &'a [Token],
     /// One record for each device.
     pub records: &'a [Record],
-    /// Connections that send at the same time.
+    /// Connections at the same time.
     pub connections: usize,
+    /// The time over which devices arrive, evenly.
+    pub arrivals: Duration,
+    /// How long a person looks at a report before it is sent.
+    pub think: Duration,
+    /// How often a device that waits asks again.
+    pub poll: Duration,
+    /// How long nothing may happen before those who still wait give up.
+    pub patience: Duration,
 }
 
 /// What was measured.
@@ -37,37 +45,58 @@ pub struct Simulation<'a> {
 pub struct Measured {
     /// Reports acknowledged.
     pub accepted: usize,
-    /// Reports refused, of any kind.
+    /// Reports refused, of any kind: their devices have spent for nothing.
     pub refused: usize,
+    /// Devices whose round was over or full when they came: they have spent nothing.
+    pub turned_away: usize,
+    /// Devices that still waited at the end: they have spent nothing.
+    pub waiting: usize,
     /// Attempts that had to be repeated.
     pub repeated: usize,
-    /// Time in which reports were sent, over all rounds.
-    pub sending: Duration,
-    /// Time in which they were made.
-    pub making: Duration,
-    /// The time of each acknowledged request, ascending.
+    /// From the first arrival to the last answer.
+    pub elapsed: Duration,
+    /// The time of each acknowledged report's request, ascending.
     pub latencies: Vec<Duration>,
+    /// The time of each request for a place, ascending.
+    pub places: Vec<Duration>,
 }
 
 impl Measured {
-    /// Acknowledged reports a second, while sending.
+    /// Acknowledged reports a second, from the first arrival to the last answer.
     pub fn rate(&self) -> f64 {
-        self.accepted as f64 / self.sending.as_secs_f64().max(1e-9)
+        self.accepted as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
 
-    /// The latency below which a share of the requests lay.
+    /// The latency below which a share of the reports' requests lay.
     pub fn quantile(&self, share: f64) -> Duration {
         let place = (share * self.latencies.len() as f64).ceil() as usize;
         self.latencies.get(place.clamp(1, self.latencies.len().max(1)) - 1).copied().unwrap_or_default()
     }
 }
 
-/// How long a service may take to close a round before the simulation gives up.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// What a device does next.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    Ask,
+    Send(Vec<u8>),
+}
+
+/// When, which device, what.
+type Task = Reverse<(Instant, usize, Step)>;
+
+struct Agenda {
+    tasks: BinaryHeap<Task>,
+    /// Devices that a connection works for.
+    busy: usize,
+    /// When a device was last given a place or an answer.
+    progress: Instant,
+    measured: Measured,
+    failure: Option<Error>,
+}
 
 impl Simulation<'_> {
-    /// Runs until the study has finished or the devices are used up. `progress` hears of each round.
-    pub fn run(&self, progress: &dyn Fn(&str)) -> Result<Measured> {
+    /// Runs until every device has its answer or nothing happens any more.
+    pub fn run(&self) -> Result<Measured> {
         if self.tokens.len() < self.records.len() || self.connections == 0 {
             return Err(Error::Argument(format!(
                 "the simulation needs a token for each of {} records and at least one connection, got {} and {}",
@@ -76,143 +105,149 @@ impl Simulation<'_> {
                 self.connections
             )));
         }
-        let aggregate = Aggregate::new(self.accepted.study())?;
-        let mut measured = Measured::default();
-        let mut next = 0;
-        while next < self.records.len() {
-            let Some((round, state)) = self.open_round()? else { break };
-            let wanted = usize::try_from(aggregate.rule(round).target).unwrap_or(usize::MAX);
-            let group = next..next.saturating_add(wanted).min(self.records.len());
-            next = group.end;
-            let started = Instant::now();
-            let messages = self.make(group.clone(), round, &state)?;
-            measured.making += started.elapsed();
-            let started = Instant::now();
-            self.send(&self.tokens[group], &messages, &mut measured)?;
-            measured.sending += started.elapsed();
-            progress(&format!("round {round}: {} reports sent", messages.len()));
-            if messages.len() < wanted {
-                break;
-            }
-            self.wait_beyond(round)?;
-        }
-        measured.latencies.sort_unstable();
-        Ok(measured)
-    }
-
-    /// The open round, once there is one; `None` when the study is over.
-    fn open_round(&self) -> Result<Option<(u32, String)>> {
-        let started = Instant::now();
-        loop {
-            let served = self.service.round()?;
-            if served.standing != "collecting" {
-                return Ok(None);
-            }
-            if served.phase == "open" {
-                return Ok(Some((served.round, served.state)));
-            }
-            pause(started)?;
-        }
-    }
-
-    fn wait_beyond(&self, round: u32) -> Result<()> {
-        let started = Instant::now();
-        loop {
-            let served = self.service.round()?;
-            if served.round > round || served.standing != "collecting" {
-                return Ok(());
-            }
-            pause(started)?;
-        }
-    }
-
-    fn make(&self, group: std::ops::Range<usize>, round: u32, state: &str) -> Result<Vec<Vec<u8>>> {
-        let workers = thread::available_parallelism().map_or(1, usize::from);
-        let records = &self.records[group];
-        let parts: Vec<Result<Vec<Vec<u8>>>> = thread::scope(|scope| {
-            let handles: Vec<_> = records
-                .chunks(records.len().div_ceil(workers).max(1))
-                .map(|part| {
-                    scope.spawn(move || {
-                        let mut rng = RandomSource::from_os()?;
-                        let make = |record| self.accepted.randomize(round, state, record, &mut rng);
-                        part.iter().map(make).map(|made| Ok(made?.to_bytes())).collect()
-                    })
-                })
-                .collect();
-            handles.into_iter().map(|handle| handle.join().unwrap_or_else(|_| Err(stopped()))).collect()
+        let start = Instant::now();
+        let spread = |device: usize| self.arrivals.mul_f64(device as f64 / self.records.len() as f64);
+        let agenda = Mutex::new(Agenda {
+            tasks: (0..self.records.len()).map(|d| Reverse((start + spread(d), d, Step::Ask))).collect(),
+            busy: 0,
+            progress: start,
+            measured: Measured::default(),
+            failure: None,
         });
-        Ok(parts.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
-    }
-
-    fn send(&self, tokens: &[Token], messages: &[Vec<u8>], measured: &mut Measured) -> Result<()> {
-        let next = AtomicUsize::new(0);
-        let failure = Mutex::new(None);
-        let parts: Vec<Measured> = thread::scope(|scope| {
-            let handles: Vec<_> = (0..self.connections)
-                .map(|_| {
-                    scope.spawn(|| {
-                        let mut part = Measured::default();
-                        loop {
-                            let at = next.fetch_add(1, Ordering::Relaxed);
-                            let (Some(token), Some(message)) = (tokens.get(at), messages.get(at)) else {
-                                return part;
-                            };
-                            if let Err(error) = self.send_one(token, message, &mut part) {
-                                *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                                next.store(messages.len(), Ordering::Relaxed);
-                                return part;
-                            }
-                        }
-                    })
-                })
-                .collect();
-            handles.into_iter().filter_map(|handle| handle.join().ok()).collect()
+        thread::scope(|scope| {
+            for _ in 0..self.connections {
+                scope.spawn(|| self.work(&agenda));
+            }
         });
-        for part in parts {
-            measured.accepted += part.accepted;
-            measured.refused += part.refused;
-            measured.repeated += part.repeated;
-            measured.latencies.extend(part.latencies);
+        let mut agenda = agenda.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(failure) = agenda.failure {
+            return Err(failure);
         }
-        failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+        agenda.measured.waiting = agenda.tasks.len();
+        agenda.measured.elapsed = agenda.progress - start;
+        agenda.measured.latencies.sort_unstable();
+        agenda.measured.places.sort_unstable();
+        Ok(agenda.measured)
     }
 
-    /// Sends one report until it has a final answer.
-    fn send_one(&self, token: &Token, message: &[u8], part: &mut Measured) -> Result<()> {
-        let first = Instant::now();
+    fn work(&self, agenda: &Mutex<Agenda>) {
+        let mut rng = match RandomSource::from_os() {
+            Ok(rng) => rng,
+            Err(error) => {
+                lock(agenda).failure = Some(error.into());
+                return;
+            }
+        };
         loop {
-            let started = Instant::now();
-            match self.service.send(token, message) {
+            let (device, step) = {
+                let mut agenda = lock(agenda);
+                let now = Instant::now();
+                let idle = agenda.progress.elapsed() > self.patience
+                    && !agenda.tasks.iter().any(|Reverse((_, _, step))| matches!(step, Step::Send(_)));
+                let arriving = agenda.tasks.len() == self.records.len();
+                if agenda.failure.is_some()
+                    || (agenda.busy == 0 && (agenda.tasks.is_empty() || (idle && !arriving)))
+                {
+                    return;
+                }
+                match agenda.tasks.peek() {
+                    Some(Reverse((when, ..))) if *when <= now => {
+                        agenda.busy += 1;
+                        let Some(Reverse((_, device, step))) = agenda.tasks.pop() else { continue };
+                        (device, step)
+                    }
+                    next => {
+                        let wait = next.map_or(Duration::from_millis(5), |Reverse((when, ..))| *when - now);
+                        drop(agenda);
+                        thread::sleep(wait.min(Duration::from_millis(20)));
+                        continue;
+                    }
+                }
+            };
+            let next = self.step(agenda, device, step, &mut rng);
+            let mut agenda = lock(agenda);
+            agenda.busy -= 1;
+            match next {
+                Ok(Some((after, step))) => agenda.tasks.push(Reverse((Instant::now() + after, device, step))),
+                Ok(None) => {}
+                Err(error) => agenda.failure = Some(error),
+            }
+        }
+    }
+
+    /// One request of a device, and what it does after which time; nothing when it is done.
+    fn step(
+        &self,
+        agenda: &Mutex<Agenda>,
+        device: usize,
+        step: Step,
+        rng: &mut RandomSource,
+    ) -> Result<Option<(Duration, Step)>> {
+        const SOON: Duration = Duration::from_millis(20);
+        let started = Instant::now();
+        let note = |change: &dyn Fn(&mut Measured)| {
+            let mut agenda = lock(agenda);
+            agenda.progress = Instant::now();
+            change(&mut agenda.measured);
+        };
+        match step {
+            Step::Ask => match self.service.reserve(&self.tokens[device]) {
+                Ok(Place::Held { round, state, .. }) => {
+                    note(&|measured| measured.places.push(started.elapsed()));
+                    let made = self.accepted.randomize(round, &state, &self.records[device], rng)?;
+                    Ok(Some((self.think, Step::Send(made.to_bytes()))))
+                }
+                Ok(Place::Wait { seconds, .. }) => {
+                    Ok(Some((self.poll.min(Duration::from_secs(seconds.max(1))), Step::Ask)))
+                }
+                Ok(Place::Missed { .. }) => {
+                    note(&|measured| measured.turned_away += 1);
+                    Ok(None)
+                }
+                Ok(Place::Refused(answer)) if answer.retry() => {
+                    lock(agenda).measured.repeated += 1;
+                    Ok(Some((SOON, Step::Ask)))
+                }
+                Ok(Place::Refused(answer)) => Err(Error::Argument(format!(
+                    "the service answered {}: {}: give tokens of this study that were not used before",
+                    answer.code(),
+                    answer.message()
+                ))),
+                Err(error) => self.again(agenda, error, Step::Ask),
+            },
+            Step::Send(message) => match self.service.send(&self.tokens[device], &message) {
                 Ok(Answer::Accepted | Answer::AlreadyCounted) => {
-                    part.accepted += 1;
-                    part.latencies.push(started.elapsed());
-                    return Ok(());
+                    note(&|measured| {
+                        measured.accepted += 1;
+                        measured.latencies.push(started.elapsed());
+                    });
+                    Ok(None)
                 }
-                Ok(answer) if !answer.retry() => {
-                    part.refused += 1;
-                    return Ok(());
+                Ok(answer) if answer.retry() => {
+                    lock(agenda).measured.repeated += 1;
+                    Ok(Some((SOON, Step::Send(message))))
                 }
-                Ok(_) => part.repeated += 1,
-                Err(error) if first.elapsed() > PATIENCE => return Err(error),
-                Err(_) => part.repeated += 1,
-            }
-            pause(first)?;
+                Ok(_) => {
+                    note(&|measured| measured.refused += 1);
+                    Ok(None)
+                }
+                Err(error) => self.again(agenda, error, Step::Send(message)),
+            },
+        }
+    }
+
+    /// The service could not be reached: tried again, unless nothing has worked for a long time.
+    fn again(&self, agenda: &Mutex<Agenda>, error: Error, step: Step) -> Result<Option<(Duration, Step)>> {
+        let mut agenda = lock(agenda);
+        agenda.measured.repeated += 1;
+        if agenda.progress.elapsed() > self.patience {
+            Err(error)
+        } else {
+            Ok(Some((Duration::from_millis(100), step)))
         }
     }
 }
 
-/// Waits a moment, or gives up.
-fn pause(since: Instant) -> Result<()> {
-    if since.elapsed() > PATIENCE {
-        return Err(Error::Argument(
-            "the service did not go on for two minutes: look at its status page".into(),
-        ));
-    }
-    thread::sleep(Duration::from_millis(20));
-    Ok(())
-}
-
-fn stopped() -> Error {
-    Error::Argument("a simulated device stopped unexpectedly".into())
+fn lock(agenda: &Mutex<Agenda>) -> MutexGuard<'_, Agenda> {
+    agenda.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,9 @@
 //! The study file: everything a person must know before their device answers, signed by the curator.
 //!
 //! ```toml
-//! version = 1
+//! version = 2
+//! service = "https://study.example.org"  # where it is answered, and nowhere else; a list if there are several
+//! expires = 2027-01-31               # the last day on which it may be answered
 //! name = "sleep-and-steps"
 //! purpose = "How sleep depends on the day before"
 //! participants = "adults who installed the sleep diary"
@@ -32,30 +34,34 @@
 //! Many features of one kind are declared together: `features = { count = 50, bounds = [-1, 1] }` names them `x1` to `x50`.
 //!
 //! **Signed bytes.** The signature (Ed25519) is over the line `dpglm study v1` with its newline, followed by the file's bytes as
-//! they are: there is one way only to write what was signed. The *fingerprint* is the SHA-256 of the same bytes. The signature
-//! lies beside the file, `study.toml.sig`, as 128 hexadecimal digits. Devices know the curator's public key beforehand; the key
-//! is not part of the study.
+//! they are: there is one way only to write what was signed. The *fingerprint* is the SHA-256 of the same bytes. The page that
+//! people answer by has no reader for TOML: the curator signs the same [`Facts`] as JSON too, under `dpglm study page v1`.
+//! Beside the file lies `study.toml.sig`: the public key, the study's signature and the page's, one a line. Devices know the
+//! curator's key beforehand; the one in the file only serves to notice a damaged signature.
 
+mod origin;
 mod raw;
+mod signed;
 
 use std::fmt;
 use std::path::Path;
 
 use dpglm::local::randomizer::Kind;
-use dpglm_sign::{STUDY, Signature, hex, signed_bytes};
+use dpglm_sign::{STUDY, hex, signed_bytes};
 use ring::digest::{SHA256, digest};
 
 use serde::Serialize;
 
 pub use dpglm_sign::{PublicKey, SigningKey, signature_path};
+pub use origin::Origin;
 pub use raw::Family;
+pub use signed::{SignedStudy, StoredStudy};
 
 use crate::error::{Error, Result};
-use crate::storage::StoredStudy;
 use raw::RawStudy;
 
-/// The protocol version this crate speaks.
-pub const VERSION: u32 = 1;
+/// The protocol version this crate speaks. It reads version 1 too, of studies that began before.
+pub const VERSION: u32 = 2;
 /// Largest study file: far above any real one.
 pub const MAX_LENGTH: usize = 1 << 20;
 
@@ -64,8 +70,27 @@ pub const MAX_LENGTH: usize = 1 << 20;
 pub struct Study {
     raw: RawStudy,
     features: Vec<Column>,
+    origins: Vec<Origin>,
+    expires: Option<u64>,
     text: String,
     fingerprint: Fingerprint,
+}
+
+/// A study's facts as JSON, for the page, which has no reader for the study's own format. Nothing in it is computed, so that
+/// every machine writes the same bytes.
+#[derive(Debug, Serialize)]
+pub struct Facts<'a> {
+    fingerprint: String,
+    service: Vec<String>,
+    expires: Option<u64>,
+    name: &'a str,
+    purpose: &'a str,
+    participants: &'a str,
+    epsilon: f64,
+    family: &'static str,
+    intercept: bool,
+    features: &'a [Column],
+    response: &'a Column,
 }
 
 /// A feature or the response, with its public bounds.
@@ -124,7 +149,8 @@ impl Study {
         let raw = RawStudy::parse(text)?;
         let features = raw.model.features.columns()?;
         raw.validate(&features)?;
-        Ok(Self { raw, features, text: text.into(), fingerprint: Fingerprint::of(text) })
+        let (origins, expires) = (raw.origins()?, raw.expiry()?);
+        Ok(Self { raw, features, origins, expires, text: text.into(), fingerprint: Fingerprint::of(text) })
     }
 
     /// Reads and validates a study file.
@@ -132,6 +158,40 @@ impl Study {
         let text =
             std::fs::read_to_string(path).map_err(Error::file(path, "give the path of a study file"))?;
         Self::parse(&text)
+    }
+
+    /// Where the study is answered; empty for version 1, which did not say.
+    pub fn origins(&self) -> &[Origin] {
+        &self.origins
+    }
+
+    /// When the study expires, in seconds since 1970; never, in version 1.
+    pub fn expires(&self) -> Option<u64> {
+        self.expires
+    }
+
+    /// Whether the study may still be answered.
+    pub fn is_current(&self, now: u64) -> bool {
+        self.expires.is_none_or(|end| now < end)
+    }
+
+    /// The facts of the study, as the page reads them and the curator signs them.
+    pub fn facts(&self) -> String {
+        let facts = Facts {
+            fingerprint: self.fingerprint.to_string(),
+            service: self.origins.iter().map(Origin::to_string).collect(),
+            expires: self.expires,
+            name: self.name(),
+            purpose: self.purpose(),
+            participants: self.participants(),
+            epsilon: self.epsilon(),
+            family: self.family().name(),
+            intercept: self.intercept(),
+            features: &self.features,
+            response: self.response(),
+        };
+        // Strings and finite numbers only: there is nothing in it that JSON cannot hold.
+        serde_json::to_string(&facts).unwrap_or_default()
     }
 
     /// The file's text, as signed.
@@ -218,63 +278,5 @@ impl Study {
     /// How often a round waits again.
     pub fn extensions(&self) -> u32 {
         self.raw.rounds.extensions
-    }
-}
-
-/// A study with a signature that may or may not be the curator's.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SignedStudy {
-    study: Study,
-    signature: Signature,
-}
-
-impl SignedStudy {
-    /// Signs a study.
-    pub fn sign(study: Study, key: &SigningKey) -> Self {
-        let signature = key.sign(STUDY, study.text().as_bytes());
-        Self { study, signature }
-    }
-
-    /// A study and the signature that came with it, 128 hexadecimal digits.
-    pub fn new(text: &str, signature: &str) -> Result<Self> {
-        let signature = Signature::parse(signature)
-            .map_err(|error| Error::study(error.to_string(), "sign it: `dpglm collect sign`"))?;
-        Ok(Self { study: Study::parse(text)?, signature })
-    }
-
-    /// Reads a study file and the signature beside it.
-    pub fn load(path: &Path) -> Result<Self> {
-        let text =
-            std::fs::read_to_string(path).map_err(Error::file(path, "give the path of a study file"))?;
-        let beside = signature_path(path);
-        let signature = std::fs::read_to_string(&beside)
-            .map_err(Error::file(&beside, "sign the study first: `dpglm collect sign`"))?;
-        Self::new(&text, &signature)
-    }
-
-    /// The study, if the signature is by this key.
-    pub fn verify(&self, key: &PublicKey) -> Result<&Study> {
-        if key.verifies(STUDY, self.study.text().as_bytes(), &self.signature) {
-            return Ok(&self.study);
-        }
-        Err(Error::study(
-            "the signature is not by the curator's key, or the study was changed after signing",
-            "ask the curator for the study and the key over a way you trust",
-        ))
-    }
-
-    /// The study, whoever signed it.
-    pub fn unverified(&self) -> &Study {
-        &self.study
-    }
-
-    /// The signature, hexadecimal.
-    pub fn signature(&self) -> String {
-        self.signature.to_string()
-    }
-
-    /// As the storage keeps it.
-    pub fn stored(&self) -> StoredStudy {
-        StoredStudy { text: self.study.text.clone(), signature: self.signature() }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use ring::digest::{SHA256, digest};
+
 use crate::error::{Error, Result};
 use crate::hex;
 
@@ -25,10 +27,6 @@ impl Token {
         Some(Self(hex::decode(text)?.try_into().ok()?))
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-
     /// The 40 digits: to be given to the device, and to nobody else.
     pub fn reveal(&self) -> String {
         hex::encode(&self.0)
@@ -38,6 +36,37 @@ impl Token {
 impl fmt::Debug for Token {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Token(..)")
+    }
+}
+
+/// What is kept of an enrolment token.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TokenHash([u8; 32]);
+
+impl TokenHash {
+    /// The hash of a token. Tokens are 160 random bits, so a plain hash hides them.
+    pub fn of(token: &Token) -> Self {
+        let mut bytes = [0; 32];
+        bytes.copy_from_slice(digest(&SHA256, &token.0).as_ref());
+        Self(bytes)
+    }
+
+    /// The 32 bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Reads the 32 bytes.
+    pub fn from_slice(slice: &[u8]) -> Result<Self> {
+        let bytes =
+            slice.try_into().map_err(|_| Error::Storage("a stored token has a wrong length".into()))?;
+        Ok(Self(bytes))
+    }
+}
+
+impl fmt::Debug for TokenHash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("TokenHash(..)")
     }
 }
 

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+#[path = "service/collusion.rs"]
+mod collusion;
 #[path = "service/devices.rs"]
 mod devices;
 #[path = "service/fuzz.rs"]
@@ -16,3 +18,7 @@ mod rounds;
 mod running;
 #[path = "service/storages.rs"]
 mod storages;
+#[path = "service/trouble.rs"]
+mod trouble;
+#[path = "service/versions.rs"]
+mod versions;

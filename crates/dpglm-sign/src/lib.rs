@@ -3,8 +3,8 @@
 //! A document is signed as the bytes it has on disk, so there is one way only to write what was signed: another order of fields, another
 //! space, a byte more or less is another document. The signature lies beside the file, `fit.json.sig`, as 128 hexadecimal digits.
 //!
-//! What is signed begins with a line that says what kind of document it is ([`ARTEFACT`], [`STUDY`]). One key may serve for both kinds, and
-//! a signature of one is none of the other.
+//! What is signed begins with a line that says what kind of document it is ([`ARTEFACT`], [`STUDY`], [`PAGE`]). One key may serve for all kinds, and
+//! a signature of one is none of another.
 //!
 //! A signature says who wrote the bytes. It does not say that they are true: a reader trusts the holder of the key for that.
 
@@ -12,6 +12,7 @@
 
 pub mod hex;
 mod key;
+pub mod statement;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,9 @@ pub use key::{PublicKey, SigningKey};
 pub const ARTEFACT: &str = "dpglm artefact v1";
 /// The first line of what is signed of a study.
 pub const STUDY: &str = "dpglm study v1";
+
+/// The first line of what is signed of a study for the page that people answer by.
+pub const PAGE: &str = "dpglm study page v1";
 
 /// A key or a signature that cannot be used.
 #[derive(Debug, thiserror::Error)]

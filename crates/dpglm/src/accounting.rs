@@ -24,6 +24,7 @@ pub mod pld;
 mod quadrature;
 pub mod renyi;
 pub mod selections;
+pub mod shuffle;
 
 use crate::error::{Error, Result, require_positive};
 use crate::parallel;

@@ -1,8 +1,16 @@
 //! `dpglm collect`: private regression from people's devices.
 
+#[cfg(feature = "collect")]
 mod curator;
 mod device;
+mod keys;
+#[cfg(feature = "collect")]
+mod operator;
+#[cfg(feature = "collect")]
+mod place;
+#[cfg(feature = "collect")]
 mod serve;
+mod sign;
 mod simulate;
 
 use super::keygen;
@@ -40,32 +48,83 @@ enum Command {
     /// Make the curator's key pair, as `dpglm keygen` does
     Keygen(keygen::Arguments),
     /// Sign a study file and show its plan
-    Sign(curator::Sign),
+    Sign(sign::Sign),
+    /// Show a study's plan, what its rounds withstand, and what shuffling would save
+    Plan(sign::Plan),
     /// Serve a study over HTTP
+    #[cfg(feature = "collect")]
     Serve(serve::Serve),
     /// Make enrolment tokens, one for each device
+    #[cfg(feature = "collect")]
     Enroll(curator::Enroll),
     /// Answer a study from this device: check, randomize, keep, send
     Report(device::Report),
     /// Run many devices from a table against a service
     Simulate(simulate::Simulate),
-    /// The estimate so far, computed anew from the stored reports
+    /// Say that another key replaces the curator's
+    ReplaceKey(keys::Replace),
+    /// Say that the curator's key is no longer good
+    RevokeKey(keys::Revoke),
+    /// Show where a study stands, with deadlines
+    #[cfg(feature = "collect")]
+    Status(operator::Status),
+    /// Give the open round more time
+    #[cfg(feature = "collect")]
+    Extend(operator::Extend),
+    /// Open a round again that was abandoned
+    #[cfg(feature = "collect")]
+    Reopen(operator::Reopen),
+    /// Take back enrolment tokens
+    #[cfg(feature = "collect")]
+    Revoke(operator::Revoke),
+    /// The estimate so far, computed again from the stored reports
+    #[cfg(feature = "collect")]
     Estimate(curator::Estimate),
 }
 
+impl Command {
+    /// Whether the result is a document, which can be JSON.
+    fn has_document(&self) -> bool {
+        match self {
+            Command::Keygen(_)
+            | Command::Sign(_)
+            | Command::Plan(_)
+            | Command::Report(_)
+            | Command::Simulate(_) => true,
+            Command::ReplaceKey(_) | Command::RevokeKey(_) => false,
+            #[cfg(feature = "collect")]
+            Command::Status(_) | Command::Estimate(_) => true,
+            #[cfg(feature = "collect")]
+            _ => false,
+        }
+    }
+}
+
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
-    if format == Format::Json && matches!(arguments.command, Command::Serve(_) | Command::Enroll(_)) {
-        return Err(Failure::Usage(
-            "--format json cannot be had with `serve` and `enroll`: leave it out".into(),
-        ));
+    if format == Format::Json && !arguments.command.has_document() {
+        return Err(Failure::Usage("--format json cannot be had with this command: leave it out".into()));
     }
     match &arguments.command {
         Command::Keygen(arguments) => keygen::run(arguments, format),
-        Command::Sign(sign) => curator::sign(sign, format),
+        Command::Sign(sign) => sign::run(sign, format),
+        Command::Plan(plan) => sign::plan(plan, format),
+        #[cfg(feature = "collect")]
         Command::Serve(serve) => serve::run(serve),
+        #[cfg(feature = "collect")]
         Command::Enroll(enroll) => curator::enroll(enroll),
+        Command::ReplaceKey(replace) => keys::replace(replace),
+        Command::RevokeKey(revoke) => keys::revoke(revoke),
+        #[cfg(feature = "collect")]
+        Command::Status(status) => operator::status(status, format),
+        #[cfg(feature = "collect")]
+        Command::Extend(extend) => operator::extend(extend),
+        #[cfg(feature = "collect")]
+        Command::Reopen(reopen) => operator::reopen(reopen),
+        #[cfg(feature = "collect")]
+        Command::Revoke(revoke) => operator::revoke(revoke),
         Command::Report(report) => device::run(report, format),
         Command::Simulate(simulate) => simulate::run(simulate, format),
+        #[cfg(feature = "collect")]
         Command::Estimate(estimate) => curator::estimate(estimate, format),
     }
 }

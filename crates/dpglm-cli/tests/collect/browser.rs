@@ -13,6 +13,7 @@ pub struct Browser {
     to: File,
     from: Receiver<Value>,
     session: Value,
+    shown: usize,
     next: u64,
     _folder: tempfile::TempDir,
 }
@@ -59,11 +60,29 @@ impl Browser {
                 }
             }
         });
-        let mut browser = Self { child, to, from, session: Value::Null, next: 0, _folder: folder };
+        let mut browser = Self { child, to, from, session: Value::Null, shown: 0, next: 0, _folder: folder };
         let target = browser.call("Target.createTarget", json!({"url": url}))["targetId"].clone();
         let attach = json!({"targetId": target, "flatten": true});
         browser.session = browser.call("Target.attachToTarget", attach)["sessionId"].clone();
         browser
+    }
+
+    /// Opens another tab of the same browser; [`show`](Self::show) goes to it.
+    pub fn tab(&mut self, url: &str) -> Value {
+        let session = std::mem::take(&mut self.session);
+        let target = self.call("Target.createTarget", json!({"url": url}))["targetId"].clone();
+        let attach = json!({"targetId": target, "flatten": true});
+        let other = self.call("Target.attachToTarget", attach)["sessionId"].clone();
+        self.session = session;
+        other
+    }
+
+    /// Goes to the tab with this number, of two.
+    pub fn show(&mut self, tab: usize, other: &mut Value) {
+        if tab != self.shown {
+            std::mem::swap(&mut self.session, other);
+            self.shown = tab;
+        }
     }
 
     fn call(&mut self, method: &str, parameters: Value) -> Value {

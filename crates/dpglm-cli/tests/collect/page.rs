@@ -1,11 +1,11 @@
 //! The page for people, in a real browser: the same reports as the library's, and nothing leaves before it is shown.
 
 use crate::browser::Browser;
-use crate::process::{Prepared, Server, enroll, study_text};
+use crate::process::{Prepared, Server, enroll_first, free_address, study_text};
 use dpglm::local::randomizer::{Choices, Kind, Randomizer};
 use dpglm::noise::RandomSource;
 use dpglm_collect::hex;
-use dpglm_collect::storage;
+use dpglm_collect::storage::{self, Access};
 use serde_json::{Value, json};
 
 const VECTORS: &str = include_str!("../../../dpglm/tests/vectors/local_reports.json");
@@ -33,10 +33,25 @@ fn plan(randomizer: &Randomizer) -> Value {
 }
 
 fn serve() -> (Prepared, Server) {
-    let prepared = Prepared::new(&study_text(4, 2, 60, "privunit"));
-    let server = Server::start(&prepared.file, &prepared.sqlite(), "127.0.0.1:0");
+    serve_at(&free_address(), "privunit")
+}
+
+fn serve_at(address: &str, randomizer: &str) -> (Prepared, Server) {
+    let prepared = Prepared::new(&study_text(&[address], 4, 2, 60, randomizer));
+    let server = Server::start(&prepared.file, &prepared.sqlite(), address);
     (prepared, server)
 }
+
+/// Fills in the page's form.
+fn fill(browser: &mut Browser, limit: &str) {
+    browser.wait("document.querySelectorAll('#values input').length === 5");
+    browser.evaluate(&format!(
+        "for (const [name, value] of Object.entries({{ x1: '0.5', x2: '-7', y: '1.25' }})) \
+         document.querySelector(`[name=${{name}}]`).value = value; document.getElementById('limit').value = '{limit}'"
+    ));
+}
+
+const STATE: &str = "document.getElementById('state').textContent";
 
 #[test]
 fn the_page_makes_the_librarys_reports() {
@@ -113,21 +128,36 @@ fn the_page_makes_the_librarys_reports() {
 #[test]
 fn a_person_answers_by_the_page() {
     let (prepared, server) = serve();
-    let token = enroll(&prepared.sqlite(), 1).remove(0).reveal();
-    let mut browser = Browser::open(&format!("http://{}/#token={token}", server.address));
+    let place = prepared.sqlite();
+    let token = enroll_first(&place, prepared.accepted.study()).reveal();
+    let url = format!("http://{}/#token={token}&key={}", server.address, prepared.key);
+    let mut browser = Browser::open(&url);
     browser.wait("document.getElementById('promise')?.textContent.includes('epsilon = 2')");
-    browser.wait("document.querySelectorAll('#values input').length === 5");
-    let count = || storage::open(&prepared.sqlite()).unwrap().current().unwrap().count;
-    browser.evaluate(
-        "for (const [name, value] of Object.entries({ x1: '0.5', x2: '-7', y: '1.25' })) \
-         document.querySelector(`[name=${name}]`).value = value; document.getElementById('make').click()",
+    assert_eq!(
+        browser.evaluate("document.getElementById('promise').textContent.includes('or 7.39, times')"),
+        true
     );
-    browser.wait("document.getElementById('state').textContent.startsWith('Made, and kept')");
+    assert_eq!(
+        browser
+            .evaluate("document.getElementById('signature').textContent.startsWith('Signed by the curator')"),
+        true
+    );
+    let stored = || storage::open(&place, Access::Existing).unwrap();
+    let count = || stored().current().unwrap().count;
+    // Without a limit nothing is made; with one that is too small neither.
+    fill(&mut browser, "");
+    browser.evaluate("document.getElementById('make').click()");
+    browser.wait(&format!("{STATE}.includes('limit must be')"));
+    fill(&mut browser, "1.5");
+    browser.evaluate("document.getElementById('make').click()");
+    browser.wait(&format!("{STATE}.includes('above your limit of 1.5')"));
+    fill(&mut browser, "2");
+    browser.evaluate("document.getElementById('make').click()");
+    browser.wait(&format!("{STATE}.startsWith('Made. Nothing has been sent')"));
     assert_eq!(count(), 0, "nothing is sent before the person says so");
-    let shown = browser.evaluate("document.getElementById('bytes').textContent");
-    let kept = browser.evaluate("Object.values(localStorage).join()");
-    assert_eq!(shown, kept);
-    assert_eq!(shown.as_str().unwrap().len(), 66);
+    let unsent = browser.evaluate("document.getElementById('bytes').textContent");
+    assert_eq!(unsent.as_str().unwrap().len(), 66);
+    assert_eq!(browser.evaluate("localStorage.getItem('dpglm-ledger')"), Value::Null, "nothing is spent");
     // Five columns are in play: gradient and noise add up to what the service reads.
     let rows = browser.evaluate(
         "Array.from(document.querySelectorAll('#numbers tr'), (row) => Array.from(row.children, (cell) => cell.textContent))",
@@ -137,22 +167,104 @@ fn a_person_answers_by_the_page() {
         let number = |place: usize| row[place].as_str().unwrap().parse::<f64>().unwrap();
         assert!((number(1) + number(2) - number(3)).abs() < 0.01 * number(3).abs().max(1.0), "{row}");
     }
-    // A second report is not made, here or after coming back.
-    browser.evaluate("document.getElementById('make').click()");
-    browser.wait("document.getElementById('state').textContent.includes('a second one would spend more')");
+    // A report that was made and never sent does not block: coming back, another is made.
     browser.evaluate("window.before = true; setTimeout(() => location.reload(), 10); 0");
-    browser.wait(
-        "window.before === undefined && document.getElementById('state').textContent.includes('repeats')",
-    );
-    assert_eq!(browser.evaluate("document.getElementById('bytes').textContent"), shown);
+    browser.wait("window.before === undefined && document.querySelectorAll('#values input').length === 5");
+    fill(&mut browser, "2");
+    browser.evaluate("document.getElementById('make').click()");
+    browser.wait(&format!("{STATE}.startsWith('Made. Nothing has been sent')"));
+    let shown = browser.evaluate("document.getElementById('bytes').textContent");
+    assert_ne!(shown, unsent);
     for expected in ["accepted", "already-counted"] {
         browser.evaluate("document.getElementById('send').click()");
-        browser.wait(&format!("document.getElementById('state').textContent.startsWith('{expected}')"));
+        browser.wait(&format!("{STATE}.startsWith('{expected}')"));
+        assert_eq!(browser.evaluate("document.getElementById('bytes').textContent"), shown);
     }
-    let stored = storage::open(&prepared.sqlite()).unwrap().reports(1).unwrap();
-    assert_eq!(stored.len(), 1);
-    assert_eq!(hex::encode(&stored[0]), shown.as_str().unwrap()[22..]);
+    // From now on it is spent: no second one, here or after coming back.
+    browser.evaluate("document.getElementById('make').click()");
+    browser.wait(&format!("{STATE}.includes('a second one would spend more')"));
+    browser.evaluate("window.before = true; setTimeout(() => location.reload(), 10); 0");
+    browser.wait(&format!("window.before === undefined && {STATE}.includes('repeats')"));
+    assert_eq!(browser.evaluate("document.getElementById('bytes').textContent"), shown);
+    assert_eq!(
+        browser.evaluate("document.getElementById('total').textContent.includes('spent epsilon 2 in all')"),
+        true
+    );
+    let reports = storage::all_reports(&mut *stored(), 1).unwrap();
+    assert_eq!(reports.len(), 1);
+    assert_eq!(hex::encode(&reports[0]), shown.as_str().unwrap()[22..]);
     // The page may talk to its own service only.
     let elsewhere = browser.evaluate("fetch('http://127.0.0.1:9/').then(() => 'sent', () => 'blocked')");
     assert_eq!(elsewhere, "blocked");
+}
+
+/// Two tabs and a double click, with an answer that is slow to come: one report.
+#[test]
+fn tabs_and_clicks_send_one_report() {
+    let (prepared, server) = serve();
+    let token = enroll_first(&prepared.sqlite(), prepared.accepted.study()).reveal();
+    let url = format!("http://{}/#token={token}", server.address);
+    let mut browser = Browser::open(&url);
+    let mut other = browser.tab(&url);
+    for tab in [0, 1] {
+        browser.show(tab, &mut other);
+        browser.wait("document.getElementById('signature')?.textContent.includes('nobody has checked')");
+        fill(&mut browser, "2");
+        // The service's answer takes a second, and every report that leaves is noted.
+        browser.evaluate(
+            "window.left = []; const real = window.fetch; window.fetch = async (path, options) => { \
+             if (path === '/report') window.left.push(Array.from(options.body).join()); \
+             if (path === '/reserve') await new Promise((done) => setTimeout(done, 1000)); return real(path, options); }; \
+             document.getElementById('make').click(); document.getElementById('make').click(); 0",
+        );
+    }
+    let mut left = Vec::new();
+    for tab in [0, 1] {
+        browser.show(tab, &mut other);
+        browser.wait(&format!("{STATE}.startsWith('Made.')"));
+        browser
+            .evaluate("document.getElementById('send').click(); document.getElementById('send').click(); 0");
+        browser.wait(&format!("/^(accepted|already-counted)/.test({STATE})"));
+        left.extend(browser.evaluate("window.left").as_array().unwrap().clone());
+    }
+    assert!(left.len() >= 2 && left.iter().all(|bytes| *bytes == left[0]), "{left:?}");
+    let mut stored = storage::open(&prepared.sqlite(), Access::Existing).unwrap();
+    assert_eq!(storage::all_reports(&mut *stored, 1).unwrap().len(), 1);
+}
+
+/// Two studies on one site share one budget, and a study that the curator has not signed is not shown.
+#[test]
+fn the_page_adds_up_over_studies_and_checks_who_asks() {
+    let address = free_address();
+    let (prepared, server) = serve_at(&address, "duchi");
+    let token = enroll_first(&prepared.sqlite(), prepared.accepted.study()).reveal();
+    let mut browser = Browser::open(&format!("http://{address}/#token={token}&key={}", "00".repeat(32)));
+    browser.wait(&format!("{STATE}.includes('cannot be answered')"));
+    assert_eq!(browser.evaluate("document.querySelectorAll('#values input').length"), 0);
+    browser.evaluate(&format!("location.hash = 'token={token}&key={}'; location.reload(); 0", prepared.key));
+    fill(&mut browser, "3");
+    browser.evaluate("document.getElementById('make').click()");
+    browser.wait(&format!("{STATE}.startsWith('Made.')"));
+    browser.evaluate("document.getElementById('send').click()");
+    browser.wait(&format!("{STATE}.startsWith('accepted')"));
+    drop(server);
+    // Another study on the same site: two and two are more than three.
+    let (prepared, _server) = serve_at(&address, "privunit");
+    let token = enroll_first(&prepared.sqlite(), prepared.accepted.study()).reveal();
+    browser.evaluate(&format!("location.hash = 'token={token}&key={}'; location.reload(); 0", prepared.key));
+    browser.wait("document.getElementById('total')?.textContent.includes('4 with this study')");
+    fill(&mut browser, "3");
+    browser.evaluate("document.getElementById('make').click()");
+    browser.wait(&format!(
+        "{STATE}.includes('spent epsilon 4 in all, above your limit of 3. Nothing was made.')"
+    ));
+    fill(&mut browser, "4");
+    browser.evaluate("document.getElementById('make').click()");
+    browser.wait(&format!("{STATE}.startsWith('Made.')"));
+    browser.evaluate("document.getElementById('send').click()");
+    browser.wait(&format!("{STATE}.startsWith('accepted')"));
+    assert_eq!(
+        browser.evaluate("document.getElementById('total').textContent.includes('spent epsilon 4 in all')"),
+        true
+    );
 }

@@ -1,7 +1,8 @@
 //! A study on disk and `dpglm collect serve` as a process of its own.
 
 use dpglm_collect::client::Accepted;
-use dpglm_collect::storage::{self, TokenHash};
+use dpglm_collect::protocol::StudyProtocol;
+use dpglm_collect::storage::{self, Access, TokenHash};
 use dpglm_collect::study::{SignedStudy, SigningKey, Study, signature_path};
 use dpglm_collect::token::Token;
 use std::io::{BufRead, BufReader};
@@ -14,6 +15,12 @@ pub struct Prepared {
     pub folder: tempfile::TempDir,
     pub file: PathBuf,
     pub accepted: Accepted,
+    pub key: String,
+}
+
+/// An address of this machine with a free port.
+pub fn free_address() -> String {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }
 
 impl Prepared {
@@ -25,7 +32,7 @@ impl Prepared {
         let signed = SignedStudy::sign(Study::parse(text).unwrap(), &key);
         std::fs::write(signature_path(&file), signed.signature()).unwrap();
         let accepted = Accepted::check(&signed, &key.public(), f64::MAX).unwrap();
-        Self { folder, file, accepted }
+        Self { folder, file, accepted, key: key.public().to_string() }
     }
 
     pub fn sqlite(&self) -> String {
@@ -33,10 +40,14 @@ impl Prepared {
     }
 }
 
-/// A study of one linear model, for tests that only vary its size.
-pub fn study_text(features: usize, sparsity: usize, reports: usize, randomizer: &str) -> String {
+/// A study of one linear model, for tests that only vary its size, answered at these addresses.
+pub fn study_text(at: &[&str], features: usize, sparsity: usize, reports: usize, randomizer: &str) -> String {
+    let service: Vec<String> = at.iter().map(|address| format!("\"http://{address}\"")).collect();
+    let service = service.join(", ");
     format!(
-        r#"version = 1
+        r#"version = 2
+service = [{service}]
+expires = 2099-12-31
 name = "trial"
 purpose = "A trial of the service"
 participants = "nobody in particular"
@@ -47,12 +58,25 @@ rounds = {{ reports = {reports}, minimum = 1, hours = 1, extensions = 1 }}
     )
 }
 
-/// Enrols devices directly in a storage.
+/// Enrols devices of whatever round they get, directly in a storage.
 pub fn enroll(place: &str, count: usize) -> Vec<Token> {
     let tokens: Vec<Token> = (0..count).map(|_| Token::fresh().unwrap()).collect();
     let hashes: Vec<TokenHash> = tokens.iter().map(TokenHash::of).collect();
-    storage::open(place).unwrap().enroll(&hashes).unwrap();
+    storage::open(place, Access::Existing).unwrap().enroll(&hashes).unwrap();
     tokens
+}
+
+/// The round in which a device answers.
+pub fn round_of(place: &str, study: &Study, token: &Token) -> u32 {
+    let assignment = storage::open(place, Access::Existing).unwrap().assignment().unwrap();
+    StudyProtocol::new(study).unwrap().assigned(&assignment, &TokenHash::of(token))
+}
+
+/// Enrols a device that answers in the first round.
+pub fn enroll_first(place: &str, study: &Study) -> Token {
+    std::iter::repeat_with(|| enroll(place, 1).remove(0))
+        .find(|token| round_of(place, study, token) == 1)
+        .unwrap()
 }
 
 /// A serving process.
@@ -65,8 +89,13 @@ pub struct Server {
 impl Server {
     /// Starts and waits until it listens.
     pub fn start(study: &Path, place: &str, listen: &str) -> Self {
+        Self::start_with(study, place, listen, &[])
+    }
+
+    pub fn start_with(study: &Path, place: &str, listen: &str, more: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_dpglm"))
             .args(["collect", "serve", "--rate-limit", "0", "--storage", place, "--listen", listen])
+            .args(more)
             .arg(study)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -78,7 +107,8 @@ impl Server {
         let mut address = None;
         while address.is_none() {
             let line = lines.next().expect("the server ended before it listened").unwrap();
-            address = line.strip_prefix("serving on http://").map(str::to_owned);
+            address =
+                line.split("serving on http://").nth(1).map(|rest| rest.trim_end_matches('"').to_owned());
             *log.lock().unwrap() += &format!("{line}\n");
         }
         let rest = log.clone();
@@ -88,6 +118,22 @@ impl Server {
             }
         });
         Self { child, address: address.unwrap(), log }
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for the process to end by itself.
+    pub fn wait(&mut self, patience: std::time::Duration) -> bool {
+        let started = std::time::Instant::now();
+        while started.elapsed() < patience {
+            if self.child.try_wait().unwrap().is_some() {
+                return true;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        false
     }
 
     /// SIGKILL: no warning, no clean-up.

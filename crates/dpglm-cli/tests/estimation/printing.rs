@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const NEAREST: &[(&str, usize, &str)] = &[
     ("crates/dpglm/src/model/fit.rs", 4, "coefficients and their intervals"),
     ("crates/dpglm-cli/src/commands/collect/curator.rs", 1, "estimates"),
-    ("crates/dpglm-cli/src/commands/collect/simulate.rs", 5, "seconds and rates"),
+    ("crates/dpglm-cli/src/commands/collect/simulate.rs", 4, "seconds and rates"),
     ("crates/dpglm-cli/src/plot.rs", 32, "coordinates, ticks of axes, simulated errors"),
     ("crates/dpglm-cli/src/plot/roc.rs", 16, "coordinates, areas"),
     ("crates/dpglm-cli/src/every_flag/files.rs", 5, "cells of tables that a test writes"),

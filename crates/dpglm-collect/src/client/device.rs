@@ -13,8 +13,8 @@ use dpglm::privacy::decimal;
 use serde::{Deserialize, Serialize};
 
 use super::{Accepted, Record, check_limit};
+use crate::answer::Answer;
 use crate::error::{Error, Result};
-use crate::server::Answer;
 use crate::token::Token;
 use crate::{hex, message};
 
@@ -159,6 +159,20 @@ impl Device {
             return Err(error);
         }
         Ok(answered)
+    }
+
+    /// Gives a report that was made under a mistyped token the right one. The bytes stay the same, so nothing more is spent.
+    pub fn correct_token(&mut self, accepted: &Accepted, token: &Token) -> Result<Option<Answered>> {
+        let study = accepted.study.fingerprint().to_string();
+        let open = |entry: &&mut Entry| entry.study == study && entry.standing != Standing::Counted;
+        if let Some(entry) = self.ledger.answers.iter_mut().find(open)
+            && entry.token != token.reveal()
+        {
+            entry.token = token.reveal();
+            entry.standing = Standing::Made;
+            self.save()?;
+        }
+        self.made(accepted)
     }
 
     /// Notes the service's answer. A report stays spent whatever it is.

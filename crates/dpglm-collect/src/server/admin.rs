@@ -1,16 +1,16 @@
 //! The administrator's calls. Each needs the administrator's token as `Authorization: Bearer`.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{ConnectInfo, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 
+use super::connections;
 use super::writer::Change;
-use super::{Shared, allowed, bearer, json, told};
+use super::{Shared, bearer, json, told};
 use crate::storage::{Phase, TokenHash};
 use crate::token::Token;
 
@@ -18,10 +18,7 @@ use crate::token::Token;
 pub const MAX_ENROLMENT: usize = 10_000;
 
 /// Refuses a caller who is not the administrator.
-fn refusal(shared: &Shared, peer: SocketAddr, headers: &HeaderMap) -> Option<Response> {
-    if !allowed(shared, peer, headers) {
-        return Some(told(StatusCode::TOO_MANY_REQUESTS, "too-many-requests", "wait a little"));
-    }
+fn refusal(shared: &Shared, headers: &HeaderMap) -> Option<Response> {
     let Some(admin) = &shared.admin else {
         return Some(told(
             StatusCode::FORBIDDEN,
@@ -52,19 +49,11 @@ struct Enrolled {
 }
 
 /// Makes enrolment tokens. They are told here once; only hashes are kept.
-pub(super) async fn enroll(
-    State(shared): State<Arc<Shared>>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    headers: HeaderMap,
-    body: Body,
-) -> Response {
-    if let Some(refusal) = refusal(&shared, peer, &headers) {
+pub(super) async fn enroll(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Body) -> Response {
+    if let Some(refusal) = refusal(&shared, &headers) {
         return refusal;
     }
-    let wanted = match axum::body::to_bytes(body, 1024).await {
-        Ok(bytes) => serde_json::from_slice::<Enrolment>(&bytes).ok(),
-        Err(_) => None,
-    };
+    let wanted = serde_json::from_slice::<Enrolment>(&connections::body(body).await).ok();
     let Some(count) = wanted.map(|e| e.count).filter(|count| (1..=MAX_ENROLMENT).contains(count)) else {
         return told(
             StatusCode::BAD_REQUEST,
@@ -82,34 +71,32 @@ pub(super) async fn enroll(
     }
 }
 
-/// Ends the current round's collection now, if it has its minimum.
-pub(super) async fn close(
-    State(shared): State<Arc<Shared>>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    headers: HeaderMap,
-) -> Response {
-    if let Some(refusal) = refusal(&shared, peer, &headers) {
+/// Ends the current round's collection, if it has its minimum.
+pub(super) async fn close(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> Response {
+    if let Some(refusal) = refusal(&shared, &headers) {
         return refusal;
     }
     let snapshot = shared.snapshot();
     let current = snapshot.current();
-    if current.count < shared.aggregate.rule(current.number).minimum {
+    if current.count < shared.protocol.rule(current.number).minimum {
         return told(
             StatusCode::CONFLICT,
             "too-few-reports",
             "the round has fewer reports than the study's minimum: wait, or end the study",
         );
     }
-    change(&shared, Change::Seal(current.number), "closing", "the round is being summed").await
+    change(
+        &shared,
+        Change::Finish(current.number),
+        "closing",
+        "no more places are given: the round closes when those that are held are used or lapse",
+    )
+    .await
 }
 
 /// Ends the study in its current round.
-pub(super) async fn end(
-    State(shared): State<Arc<Shared>>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    headers: HeaderMap,
-) -> Response {
-    if let Some(refusal) = refusal(&shared, peer, &headers) {
+pub(super) async fn end(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> Response {
+    if let Some(refusal) = refusal(&shared, &headers) {
         return refusal;
     }
     let number = shared.snapshot().current().number;
@@ -125,6 +112,6 @@ async fn change(shared: &Shared, change: Change, code: &str, message: &str) -> R
 }
 
 fn failed(shared: &Shared, error: &crate::Error) -> Response {
-    (shared.log)(&format!("administration: {error}"));
+    shared.log.error("administration", &error.to_string());
     told(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the storage failed: try again")
 }

@@ -11,10 +11,12 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Log, now};
-use crate::aggregate::Aggregate;
+use super::Log;
+use super::health::Health;
+use super::time::{Clock, Reading};
 use crate::error::Result;
-use crate::storage::{Expiry, Opening, Phase, Round, Storage};
+use crate::protocol::{Closed, StudyProtocol};
+use crate::storage::{Expiry, Opening, Phase, Round, Rule, Storage};
 
 /// How often the clock is looked at.
 const TICK: Duration = Duration::from_millis(200);
@@ -28,6 +30,8 @@ pub struct Snapshot {
     pub rounds: Vec<Round>,
     /// Enrolled devices.
     pub enrolled: u64,
+    /// Places of the current round that are held.
+    pub held: u64,
     /// Rounds of the whole study.
     pub planned: u32,
 }
@@ -54,6 +58,11 @@ impl Snapshot {
     pub fn current(&self) -> &Round {
         // A study begins with a round, so there is one.
         &self.rounds[self.rounds.len() - 1]
+    }
+
+    /// The result of the last closed round.
+    pub fn result(&self) -> Option<&str> {
+        self.rounds.iter().rev().find_map(|round| round.result.as_deref())
     }
 
     /// Where the study stands: `collecting`, `finished` or `ended`.
@@ -85,77 +94,133 @@ impl Snapshot {
 }
 
 /// Reads the storage.
-pub(super) fn snapshot(storage: &mut dyn Storage, aggregate: &Aggregate) -> Result<Snapshot> {
+pub(super) fn snapshot(storage: &mut dyn Storage, protocol: &StudyProtocol, now: u64) -> Result<Snapshot> {
     let rounds = storage.rounds()?;
     if rounds.is_empty() {
         return Err(crate::Error::Storage("no study has begun here: serve one first".into()));
     }
-    Ok(Snapshot { rounds, enrolled: storage.enrolled()?, planned: aggregate.rounds() })
+    Ok(Snapshot {
+        rounds,
+        enrolled: storage.enrolled()?,
+        held: storage.held(now)?,
+        planned: protocol.rounds(),
+    })
 }
 
-/// Starts the thread. It ends when the service does.
-pub(super) fn start(
-    mut storage: Box<dyn Storage>,
-    aggregate: Aggregate,
-    shown: Arc<RwLock<Arc<Snapshot>>>,
-    woken: Receiver<()>,
-    log: Log,
-) {
-    thread::spawn(move || {
-        let mut trouble = String::new();
-        loop {
-            let step = tick(&mut *storage, &aggregate, now(), &log)
-                .and_then(|_| snapshot(&mut *storage, &aggregate));
-            match step {
-                Ok(fresh) => {
-                    *shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(fresh);
-                    trouble.clear();
-                }
-                // The storage may come back; until then the last picture stands.
-                Err(error) => {
-                    let message = format!("the clock waits: {error}");
-                    if message != trouble {
-                        log(&message);
-                        trouble = message;
+/// The thread's means.
+pub(super) struct Keeper {
+    pub protocol: StudyProtocol,
+    pub clock: Arc<Clock>,
+    pub shown: Arc<RwLock<Arc<Snapshot>>>,
+    pub health: Arc<Health>,
+    pub log: Log,
+}
+
+impl Keeper {
+    /// Starts the thread. It ends when the service does.
+    pub fn start(self, mut storage: Box<dyn Storage>, woken: Receiver<()>) {
+        thread::spawn(move || {
+            loop {
+                match self.look(&mut *storage) {
+                    Ok(fresh) => {
+                        *self.shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(fresh);
+                        self.health.read();
                     }
-                    thread::sleep(TICK);
+                    // The storage may come back; until then the last picture stands, for a while.
+                    Err(error) => {
+                        self.log.error("clock", &format!("the clock waits: {error}"));
+                        thread::sleep(TICK);
+                    }
+                }
+                thread::sleep(REST);
+                if woken.recv_timeout(TICK) == Err(RecvTimeoutError::Disconnected) {
+                    return;
                 }
             }
-            thread::sleep(REST);
-            if woken.recv_timeout(TICK) == Err(RecvTimeoutError::Disconnected) {
-                return;
+        });
+    }
+
+    fn look(&self, storage: &mut dyn Storage) -> Result<Snapshot> {
+        let reading = self.clock.read();
+        self.expire(storage, reading)?;
+        let current = storage.current()?;
+        if current.phase == Phase::Closing {
+            // Summing may take minutes: what is shown meanwhile is not old.
+            *self.shown.write().unwrap_or_else(PoisonError::into_inner) =
+                Arc::new(snapshot(storage, &self.protocol, reading.now)?);
+            let health = self.health.clone();
+            if close_round(storage, &self.protocol, &current, reading.now, &|| health.read())? {
+                self.log.info(
+                    "closed",
+                    &format!("round {}: closed with {} reports", current.number, current.count),
+                );
             }
         }
-    });
+        snapshot(storage, &self.protocol, reading.now)
+    }
+
+    /// Applies the clock, if it can be believed.
+    fn expire(&self, storage: &mut dyn Storage, Reading { now, steady }: Reading) -> Result<()> {
+        let current = storage.current()?;
+        // A look without the lock first: most of the time nothing is due.
+        let due =
+            current.count >= self.protocol.rule(current.number).target || (steady && now >= current.deadline);
+        if current.phase != Phase::Open || !due {
+            return Ok(());
+        }
+        let expired = !self.protocol.study().is_current(now);
+        let rule = |round| {
+            let rule = self.protocol.rule(round);
+            // A study that has expired waits no longer.
+            Rule { extensions: if expired { 0 } else { rule.extensions }, ..rule }
+        };
+        let round = current.number;
+        match storage.expire(now, &rule)? {
+            Expiry::NotDue => {}
+            Expiry::Sealed => self.log.info("collected", &format!("round {round}: collected")),
+            Expiry::Extended => self.log.warn("extended", &format!("round {round}: too few reports, extended")),
+            Expiry::Abandoned => self.log.error(
+                "ended",
+                &format!("round {round}: too few reports, the study has ended; `dpglm collect reopen` takes it back"),
+            ),
+        }
+        Ok(())
+    }
 }
 
-/// Applies the clock once, and sums the current round if it has ended. True if a round was closed.
-pub fn tick(storage: &mut dyn Storage, aggregate: &Aggregate, now: u64, log: &Log) -> Result<bool> {
-    let mut current = storage.current()?;
-    // A look without the lock first: most of the time nothing is due.
-    let rule = aggregate.rule(current.number);
-    if current.phase == Phase::Open && (current.count >= rule.target || now >= current.deadline) {
-        match storage.expire(now, &|round| aggregate.rule(round))? {
-            Expiry::NotDue => {}
-            Expiry::Sealed => log(&format!("round {}: collected", current.number)),
-            Expiry::Extended => log(&format!("round {}: too few reports, extended", current.number)),
-            Expiry::Abandoned => {
-                log(&format!("round {}: too few reports, the study has ended", current.number));
-            }
+/// Reports that are read from the storage at a time.
+const PAGE: usize = 4096;
+
+/// Sums a round that is closing, page by page on all processors, and opens the next one. True if this server was first.
+pub fn close_round(
+    storage: &mut dyn Storage,
+    protocol: &StudyProtocol,
+    round: &Round,
+    now: u64,
+    alive: &dyn Fn(),
+) -> Result<bool> {
+    let closed = sum_round(storage, protocol, round, alive)?;
+    let number = round.number + 1;
+    let next = closed.next.map(|state| Opening { number, deadline: protocol.deadline(number, now), state });
+    storage.close(round.number, &closed.result, next.as_ref())
+}
+
+/// The sum of a round's reports, and the step that follows.
+pub fn sum_round(
+    storage: &mut dyn Storage,
+    protocol: &StudyProtocol,
+    round: &Round,
+    alive: &dyn Fn(),
+) -> Result<Closed> {
+    let mut sum = protocol.sum(&round.state)?;
+    let mut after = Vec::new();
+    loop {
+        let page = storage.reports(round.number, &after, PAGE)?;
+        sum.add(&page)?;
+        alive();
+        match page.last() {
+            Some(last) if page.len() == PAGE => after.clone_from(last),
+            _ => return protocol.close_round(&round.state, &sum),
         }
-        current = storage.current()?;
     }
-    if current.phase != Phase::Closing {
-        return Ok(false);
-    }
-    let reports = storage.reports(current.number)?;
-    let closed = aggregate.close_round(&current.state, &reports)?;
-    let number = current.number + 1;
-    let deadline = now.saturating_add(aggregate.rule(number).seconds);
-    let next = closed.next.map(|state| Opening { number, deadline, state });
-    let won = storage.close(current.number, &closed.result, next.as_ref())?;
-    if won {
-        log(&format!("round {}: closed with {} reports", current.number, reports.len()));
-    }
-    Ok(won)
 }

@@ -1,9 +1,32 @@
-//! A limit on requests from one address: a bucket of tokens that fills at a steady rate.
+//! A limit on requests from one address: a bucket of tokens that fills at a steady rate. And whose address it is, behind
+//! proxies.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
+
+use axum::http::HeaderMap;
+use ipnet::IpNet;
+
+/// The address that a request comes from: the last hop that is not a trusted proxy.
+///
+/// Each proxy appends the address that it has seen itself to `X-Forwarded-For`, so entries are read from the end, over all lines of
+/// the header, for as long as the one who wrote them is trusted. What a client wrote itself is never reached.
+pub(super) fn origin(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> IpAddr {
+    let trusted = |address: &IpAddr| proxies.iter().any(|net| net.contains(address));
+    let mut address = peer.to_canonical();
+    let lines: Vec<&str> =
+        headers.get_all("x-forwarded-for").iter().filter_map(|line| line.to_str().ok()).collect();
+    for hop in lines.iter().rev().flat_map(|line| line.rsplit(',')) {
+        if !trusted(&address) {
+            break;
+        }
+        let Ok(before) = hop.trim().parse::<IpAddr>() else { break };
+        address = before.to_canonical();
+    }
+    address
+}
 
 /// Addresses remembered at most; beyond this those with a full bucket are forgotten.
 const REMEMBERED: usize = 100_000;
@@ -63,6 +86,30 @@ mod tests {
         assert!(limit.allows(there, start));
         let later = start + Duration::from_secs(3);
         assert_eq!((0..30).filter(|_| limit.allows(here, later)).count(), 6);
+    }
+
+    #[test]
+    fn the_last_hop_that_is_not_a_trusted_proxy_counts() {
+        let proxies = ["10.0.0.0/8".parse().unwrap(), "fd00::1/128".parse().unwrap()];
+        let headers = |lines: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append("x-forwarded-for", line.parse().unwrap());
+            }
+            headers
+        };
+        let ask =
+            |peer: &str, lines: &[&str]| origin(peer.parse().unwrap(), &headers(lines), &proxies).to_string();
+        // A client that writes the header itself gains nothing, on one line or on several.
+        assert_eq!(ask("10.0.0.1", &["1.1.1.1, 8.8.8.8"]), "8.8.8.8");
+        assert_eq!(ask("10.0.0.1", &["1.1.1.1", "8.8.8.8"]), "8.8.8.8");
+        assert_eq!(ask("10.0.0.1", &["1.1.1.1", "8.8.8.8, 10.9.9.9"]), "8.8.8.8");
+        assert_eq!(ask("::ffff:10.0.0.1", &["8.8.8.8"]), "8.8.8.8");
+        assert_eq!(ask("fd00::1", &["2001:db8::7"]), "2001:db8::7");
+        // Somebody who is no proxy is himself.
+        assert_eq!(ask("9.9.9.9", &["1.1.1.1"]), "9.9.9.9");
+        assert_eq!(ask("10.0.0.1", &["nonsense"]), "10.0.0.1");
+        assert_eq!(ask("10.0.0.1", &[]), "10.0.0.1");
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! What the service shows: the study, the round, the status, and the page for people.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -15,9 +14,11 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::clock::RoundSummary;
-use super::{Shared, json};
-use crate::aggregate::{Coefficient, Facts, RoundNumbers};
-use crate::storage::Phase;
+use super::report::answered;
+use super::{Shared, json, utc};
+use crate::answer::Answer;
+use crate::influence::Influence;
+use crate::protocol::{Coefficient, RoundNumbers};
 
 /// A file of the page. It may load nothing from elsewhere, nor send anything elsewhere.
 fn file(kind: &'static str, body: impl Into<String>) -> Response {
@@ -46,6 +47,10 @@ pub(super) async fn client_script() -> Response {
     file(SCRIPT, include_str!("../page/client.js"))
 }
 
+pub(super) async fn ledger_script() -> Response {
+    file(SCRIPT, include_str!("../page/ledger.js"))
+}
+
 pub(super) async fn randomizer_script() -> Response {
     file(SCRIPT, include_str!("../page/randomizer.js"))
 }
@@ -59,7 +64,11 @@ struct StudyShown<'a> {
     fingerprint: String,
     study: &'a str,
     signature: String,
-    facts: Facts<'a>,
+    /// The page's own view of the study: text, so that its bytes are those that were signed.
+    facts: String,
+    page_signature: Option<String>,
+    /// What is known about the curator's key, one statement a line.
+    statements: &'a str,
 }
 
 pub(super) async fn study(State(shared): State<Arc<Shared>>) -> Response {
@@ -70,7 +79,9 @@ pub(super) async fn study(State(shared): State<Arc<Shared>>) -> Response {
             fingerprint: study.fingerprint().to_string(),
             study: study.text(),
             signature: shared.study.signature(),
-            facts: shared.aggregate.facts(),
+            facts: study.facts(),
+            page_signature: shared.study.page_signature(),
+            statements: &shared.statements,
         },
     )
 }
@@ -91,9 +102,9 @@ struct RoundShown<'a> {
 pub(super) async fn round(State(shared): State<Arc<Shared>>) -> Response {
     let snapshot = shared.snapshot();
     let current = snapshot.current();
-    // The snapshot is a moment old; a report that came too late in that moment says more.
-    let over = shared.over.load(Ordering::Relaxed) >= current.number;
-    let phase = if over && current.phase == Phase::Open { Phase::Closing } else { current.phase };
+    if !shared.health.is_fresh() {
+        return answered(Answer::Unavailable);
+    }
     json(
         StatusCode::OK,
         &RoundShown {
@@ -101,10 +112,10 @@ pub(super) async fn round(State(shared): State<Arc<Shared>>) -> Response {
             standing: snapshot.standing(),
             round: current.number,
             rounds: snapshot.planned,
-            phase: phase.name(),
+            phase: current.phase.name(),
             deadline: current.deadline,
             state: serde_json::from_str(&current.state).ok(),
-            numbers: shared.aggregate.round_numbers(current.number),
+            numbers: shared.protocol.round_numbers(current.number),
         },
     )
 }
@@ -116,12 +127,18 @@ struct Status<'a> {
     standing: &'static str,
     epsilon: f64,
     enrolled: u64,
+    held: u64,
     planned_rounds: u32,
+    /// What people who act together could do.
+    influence: Vec<Influence>,
     rounds: Vec<RoundSummary<'a>>,
     estimate: Vec<Coefficient>,
 }
 
 pub(super) async fn status_json(State(shared): State<Arc<Shared>>) -> Response {
+    if !shared.health.is_fresh() {
+        return answered(Answer::Unavailable);
+    }
     let snapshot = shared.snapshot();
     let study = shared.study.unverified();
     json(
@@ -132,9 +149,11 @@ pub(super) async fn status_json(State(shared): State<Arc<Shared>>) -> Response {
             standing: snapshot.standing(),
             epsilon: study.epsilon(),
             enrolled: snapshot.enrolled,
+            held: snapshot.held,
             planned_rounds: snapshot.planned,
+            influence: shared.protocol.influence(),
             rounds: snapshot.summaries(),
-            estimate: shared.aggregate.estimate(&snapshot.rounds).unwrap_or_default(),
+            estimate: shared.protocol.estimate(snapshot.result()).unwrap_or_default(),
         },
     )
 }
@@ -151,13 +170,8 @@ pub(super) async fn status(State(shared): State<Arc<Shared>>) -> Response {
         .rounds
         .iter()
         .map(|round| {
-            let rule = shared.aggregate.rule(round.number);
-            let through = snapshot.rounds.iter().filter(|earlier| earlier.number <= round.number).cloned();
-            let estimate = if round.result.is_some() {
-                shared.aggregate.estimate(&through.collect::<Vec<_>>()).unwrap_or_default()
-            } else {
-                Vec::new()
-            };
+            let rule = shared.protocol.rule(round.number);
+            let estimate = shared.protocol.estimate(round.result.as_deref()).unwrap_or_default();
             let estimate: Vec<String> = estimate
                 .iter()
                 .filter(|coefficient| coefficient.estimate != 0.0)
@@ -166,16 +180,19 @@ pub(super) async fn status(State(shared): State<Arc<Shared>>) -> Response {
                 })
                 .collect();
             format!(
-                "<tr><td>{}</td><td>{}</td><td>{} of {}</td><td>{}</td><td>{}</td></tr>\n",
+                "<tr><td>{}</td><td>{}</td><td>{} of {}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
                 round.number,
                 round.phase.name(),
                 round.count,
                 rule.target,
+                utc(round.deadline),
                 round.extensions,
                 estimate.join("<br>")
             )
         })
         .collect();
+    let exposed =
+        shared.protocol.influence().iter().map(|influence| influence.one_percent).fold(0.0, f64::max);
     let standing = match snapshot.standing() {
         "finished" => "All rounds are closed.",
         "ended" => "The study ended before its last round: too few reports, or by its curator.",
@@ -189,14 +206,17 @@ pub(super) async fn status(State(shared): State<Arc<Shared>>) -> Response {
              <link rel=\"stylesheet\" href=\"/style.css\"></head><body><main>\n<h1>{name}</h1>\n<p>{purpose}</p>\n\
              <p>{standing} Each participant spends epsilon = {epsilon}, once: replacing one person's values changes the \
              probability of any report by at most a factor {factor}. {enrolled} devices are enrolled.</p>\n\
-             <table><thead><tr><th>round</th><th>phase</th><th>reports</th><th>extended</th><th>estimate after it</th></tr>\
-             </thead><tbody>\n{rounds}</tbody></table>\n<p>Round {current} of {planned}. Study {fingerprint}</p>\n\
+             <table><thead><tr><th>round</th><th>phase</th><th>reports</th><th>due</th><th>extended</th><th>estimate after it</th></tr>\
+             </thead><tbody>\n{rounds}</tbody></table>\n<p>If one device in a hundred acts \
+             against the study, a feature whose coefficient is below {exposed}, with features and response scaled to [-1, 1], may be \
+             replaced by another.</p>\n<p>Round {current} of {planned}. Study {fingerprint}</p>\n\
              </main></body></html>\n",
             name = escape(study.name()),
             purpose = escape(study.purpose()),
             epsilon = decimal::rounded_up(study.epsilon()),
             factor = decimal::factor(study.epsilon()),
             enrolled = snapshot.enrolled,
+            exposed = decimal::rounded_up_to(exposed, 2),
             current = snapshot.current().number,
             planned = snapshot.planned,
             fingerprint = study.fingerprint(),
@@ -212,6 +232,8 @@ pub(super) async fn metrics(State(shared): State<Arc<Shared>>) -> Response {
         ("dpglm_enrolled_devices", "Devices with a token.", snapshot.enrolled as f64),
         ("dpglm_round", "The current round.", f64::from(current.number)),
         ("dpglm_round_reports", "Reports in the current round.", current.count as f64),
+        ("dpglm_round_places_held", "Places of the current round that are held.", snapshot.held as f64),
+        ("dpglm_ready", "Whether reports would be taken.", f64::from(u8::from(shared.health.is_ready()))),
         (
             "dpglm_rounds_closed",
             "Rounds that are part of the estimate.",
@@ -225,8 +247,14 @@ pub(super) async fn metrics(State(shared): State<Arc<Shared>>) -> Response {
         .into_response()
 }
 
+/// The process lives.
 pub(super) async fn health() -> &'static str {
     "ok\n"
+}
+
+/// A report would be taken, as far as is known.
+pub(super) async fn ready(State(shared): State<Arc<Shared>>) -> Response {
+    if shared.health.is_ready() { "ready\n".into_response() } else { answered(Answer::Unavailable) }
 }
 
 /// Four decimals, fewer for large numbers, powers of ten beyond: coefficients may be in any units.

@@ -1,35 +1,41 @@
-//! The thread that writes: it takes whatever reports have queued, commits them in one transaction, and answers after the commit.
+//! The thread that writes: it takes whatever requests have queued, commits them in one transaction, and answers after the
+//! commit.
 //!
 //! While one batch is on its way to the disk the next one gathers, so the cost of a durable commit is shared by as many
-//! reports as arrive in its time, and a quiet server still answers after one commit.
+//! requests as arrive in its time, and a quiet server still answers after one commit. A storage that does not answer holds the
+//! thread, not the devices: they are told to come back.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 
+use super::health::Health;
 use super::metrics::Metrics;
+use super::{Log, Rules};
 use crate::error::{Error, Result};
-use crate::storage::{Outcome, Rule, Storage, Submission, TokenHash};
+use crate::storage::{Outcome, Request, Storage, TokenHash};
 
-/// Reports in one transaction at most: bounds the time a report waits.
+/// Requests in one transaction at most: bounds the time a request waits.
 const BATCH: usize = 1024;
-/// Reports that may wait. Beyond this a device is told to come back.
+/// Requests that may wait. Beyond this a device is told to come back.
 const QUEUE: usize = 16 * BATCH;
+/// How long a device waits for the storage.
+const DEADLINE: Duration = Duration::from_secs(8);
 
 /// What the thread is asked to do.
 enum Job {
-    Accept(Submission, oneshot::Sender<Option<Outcome>>),
+    Ask(Request, oneshot::Sender<Outcome>),
     Change(Change, oneshot::Sender<Result<bool>>),
 }
 
 /// A change asked by the administrator.
 pub(super) enum Change {
     Enroll(Vec<TokenHash>),
-    Seal(u32),
+    Finish(u32),
     Abandon(u32),
 }
 
@@ -39,59 +45,89 @@ pub(super) struct Writer {
     jobs: mpsc::Sender<Job>,
 }
 
-/// Why a report was not taken.
-pub(super) enum Unavailable {
-    /// Too many are waiting.
-    Busy,
-    /// The storage failed. The report may or may not be stored: the identical report will be recognised.
-    Storage,
+/// Why a request was not decided: too many are waiting, or the storage failed or is away. A report may or may not be stored;
+/// the identical report will be recognised.
+pub(super) struct Unavailable;
+
+/// What one turn of the storage is for.
+#[derive(Default)]
+struct Turn {
+    requests: Vec<Request>,
+    answers: Vec<oneshot::Sender<Outcome>>,
+    changes: Vec<(Change, oneshot::Sender<Result<bool>>)>,
+}
+
+impl Turn {
+    fn sort(&mut self, job: Job) {
+        match job {
+            // A device that has given up is not asked again: it will come back.
+            Job::Ask(_, answer) if answer.is_closed() => {}
+            Job::Ask(request, answer) => {
+                self.requests.push(request);
+                self.answers.push(answer);
+            }
+            Job::Change(change, answer) => self.changes.push((change, answer)),
+        }
+    }
+
+    /// Takes in what has queued.
+    fn fill(&mut self, queue: &mut mpsc::Receiver<Job>) {
+        while self.answers.len() < BATCH
+            && let Ok(job) = queue.try_recv()
+        {
+            self.sort(job);
+        }
+    }
 }
 
 impl Writer {
-    /// Starts the thread. `over` learns of rounds whose reports are late before the clock does. The thread ends when the last `Writer` is dropped and all jobs are done.
+    /// Starts the thread. It ends when the last `Writer` is dropped and all jobs are done.
     pub fn start(
         mut storage: Box<dyn Storage>,
-        rule: impl Fn(u32) -> Rule + Send + 'static,
+        rules: Rules,
         metrics: Arc<Metrics>,
-        over: Arc<AtomicU32>,
+        health: Arc<Health>,
         wake: SyncSender<()>,
-        log: super::Log,
+        log: Log,
     ) -> Self {
         let (jobs, mut queue) = mpsc::channel(QUEUE);
         thread::spawn(move || {
-            let mut batch = Vec::with_capacity(BATCH);
-            while queue.blocking_recv_many(&mut batch, BATCH) > 0 {
-                let (mut submissions, mut answers) = (Vec::new(), Vec::new());
-                for job in batch.drain(..) {
-                    match job {
-                        Job::Accept(submission, answer) => {
-                            submissions.push(submission);
-                            answers.push(answer);
+            while let Some(first) = queue.blocking_recv() {
+                let mut turn = Turn::default();
+                turn.sort(first);
+                if !turn.requests.is_empty() {
+                    let started = Instant::now();
+                    health.writing(Some(started));
+                    // What has queued by the time that the storage is ours belongs to the same turn.
+                    let taken = rules.take(&mut *storage, &mut || {
+                        turn.fill(&mut queue);
+                        std::mem::take(&mut turn.requests)
+                    });
+                    match taken {
+                        Ok(outcomes) => {
+                            metrics.batch(outcomes.len(), started.elapsed());
+                            health.written();
+                            for (answer, outcome) in turn.answers.drain(..).zip(outcomes) {
+                                let _ = answer.send(outcome);
+                            }
                         }
-                        // Nobody may wait for the answer any more; the change is made all the same.
-                        Job::Change(change, answer) => drop(answer.send(apply(&mut *storage, &change))),
+                        Err(error) => {
+                            metrics.storage_failed();
+                            health.failed();
+                            // Dropping the answers tells every waiting device.
+                            turn.fill(&mut queue);
+                            log.error(
+                                "storage",
+                                &format!("{} requests not taken: {error}", turn.answers.len()),
+                            );
+                            turn.answers.clear();
+                        }
                     }
+                    health.writing(None);
                 }
-                if submissions.is_empty() {
-                    continue;
-                }
-                let started = Instant::now();
-                match storage.accept(&submissions, &rule) {
-                    Ok(outcomes) => {
-                        metrics.batch(submissions.len(), started.elapsed());
-                        let late = submissions.iter().zip(&outcomes).filter(|(_, o)| **o == Outcome::Late);
-                        if let Some(round) = late.map(|(submission, _)| submission.round).max() {
-                            over.fetch_max(round, Ordering::Relaxed);
-                        }
-                        for (answer, outcome) in answers.into_iter().zip(outcomes) {
-                            let _ = answer.send(Some(outcome));
-                        }
-                    }
-                    Err(error) => {
-                        metrics.storage_failed();
-                        log(&format!("{} reports not taken: {error}", submissions.len()));
-                        // Dropping the answers tells every waiting device.
-                    }
+                for (change, answer) in turn.changes {
+                    // Nobody may wait for the answer any more; the change is made all the same.
+                    drop(answer.send(apply(&mut *storage, &change, rules.clock.now())));
                 }
                 // The round may be complete. A full channel means the clock has been woken already.
                 let _ = wake.try_send(());
@@ -100,26 +136,26 @@ impl Writer {
         Self { jobs }
     }
 
-    /// Stores a report; returns after it is durable.
-    pub async fn accept(&self, submission: Submission) -> std::result::Result<Outcome, Unavailable> {
+    /// Decides a request; returns after the outcome is durable.
+    pub async fn ask(&self, request: Request) -> std::result::Result<Outcome, Unavailable> {
         let (answer, outcome) = oneshot::channel();
-        self.jobs.try_send(Job::Accept(submission, answer)).map_err(|_| Unavailable::Busy)?;
-        outcome.await.ok().flatten().ok_or(Unavailable::Storage)
+        self.jobs.try_send(Job::Ask(request, answer)).map_err(|_| Unavailable)?;
+        timeout(DEADLINE, outcome).await.ok().and_then(std::result::Result::ok).ok_or(Unavailable)
     }
 
     /// Makes an administrator's change; returns after it is durable.
     pub async fn change(&self, change: Change) -> Result<bool> {
-        let gone = || Error::Storage("the writing thread has ended: restart the service".into());
+        let gone = || Error::Storage("the storage does not answer: try again later".into());
         let (answer, outcome) = oneshot::channel();
-        self.jobs.send(Job::Change(change, answer)).await.map_err(|_| gone())?;
-        outcome.await.map_err(|_| gone())?
+        self.jobs.try_send(Job::Change(change, answer)).map_err(|_| gone())?;
+        timeout(4 * DEADLINE, outcome).await.map_err(|_| gone())?.map_err(|_| gone())?
     }
 }
 
-fn apply(storage: &mut dyn Storage, change: &Change) -> Result<bool> {
+fn apply(storage: &mut dyn Storage, change: &Change, now: u64) -> Result<bool> {
     match change {
         Change::Enroll(tokens) => storage.enroll(tokens).map(|()| true),
-        Change::Seal(round) => storage.seal(*round),
+        Change::Finish(round) => storage.finish(*round, now),
         Change::Abandon(round) => storage.abandon(*round),
     }
 }

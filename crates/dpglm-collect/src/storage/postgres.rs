@@ -5,33 +5,25 @@
 //! The session asks for `synchronous_commit = on`, and a cluster with `fsync = off` is refused. A lost connection is opened
 //! again at the next call; what was in flight was not acknowledged.
 
-use postgres::{Client, NoTls, Row, Statement, Transaction};
+use std::collections::BTreeMap;
 
-use super::decide::{Known, decide};
+use postgres::{Client, Row, Statement, Transaction};
+
+use super::decide::{Device, Known, active, decide};
+use super::tables::postgres::{FROM_1_TO_2, SCHEMA_1};
 use super::{
-    Expiry, Opening, Outcome, Phase, Round, Rule, Storage, StoredStudy, Submission, TokenHash, check_same,
-    expiry,
+    Access, Assignment, Expiry, Opening, Outcome, Phase, Request, Round, Rule, Storage, StoredStudy, Terms,
+    TokenHash, check_same, check_version, connect, expiry,
 };
 use crate::error::{Error, Result};
-
-const SCHEMA: &str = "
-CREATE TABLE IF NOT EXISTS dpglm_study (
-    one INTEGER PRIMARY KEY CHECK (one = 1), text TEXT NOT NULL, signature TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS dpglm_rounds (
-    number INTEGER PRIMARY KEY, phase TEXT NOT NULL, count BIGINT NOT NULL, deadline BIGINT NOT NULL,
-    extensions INTEGER NOT NULL, state TEXT NOT NULL, result TEXT);
-CREATE TABLE IF NOT EXISTS dpglm_devices (
-    token BYTEA PRIMARY KEY, round INTEGER REFERENCES dpglm_rounds, report BYTEA UNIQUE,
-    CHECK ((round IS NULL) = (report IS NULL)));
-CREATE TABLE IF NOT EXISTS dpglm_enrolment (one INTEGER PRIMARY KEY CHECK (one = 1), count BIGINT NOT NULL);
-INSERT INTO dpglm_enrolment VALUES (1, 0) ON CONFLICT DO NOTHING;";
 
 /// Two servers that start together must not create the tables at once. The number is the study tables' own.
 const CREATION_LOCK: i64 = 0x6470_676c_6d00_0001;
 
 /// A study in a PostgreSQL database.
 pub struct Postgres {
-    url: String,
+    place: connect::Place,
+    access: Access,
     open: Option<Connection>,
 }
 
@@ -41,19 +33,21 @@ struct Connection {
     statements: Statements,
 }
 
+/// Every statement is a way to the server and back, and others wait meanwhile: few, and small.
 struct Statements {
     lock: Statement,
     last: Statement,
-    devices: Statement,
-    twins: Statement,
+    brief: Statement,
+    known: Statement,
     answer: Statement,
-    count: Statement,
+    hold: Statement,
+    change: Statement,
 }
 
 impl Postgres {
-    /// Connects and creates the tables.
-    pub fn open(url: &str) -> Result<Self> {
-        let mut storage = Self { url: url.into(), open: None };
+    /// Connects; a service may create the tables.
+    pub fn open(url: &str, access: Access) -> Result<Self> {
+        let mut storage = Self { place: connect::Place::parse(url)?, access, open: None };
         storage.connection()?;
         Ok(storage)
     }
@@ -65,7 +59,7 @@ impl Postgres {
         }
         match &mut self.open {
             Some(connection) => Ok(connection),
-            empty => Ok(empty.insert(connect(&self.url)?)),
+            empty => Ok(empty.insert(prepare(self.place.connect()?, self.access)?)),
         }
     }
 
@@ -82,11 +76,24 @@ impl Postgres {
     }
 }
 
-fn connect(url: &str) -> Result<Connection> {
-    // The URL may hold a password: it is not part of the message.
-    let mut client = Client::connect(url, NoTls).map_err(|error| {
-        Error::Storage(format!("PostgreSQL: cannot connect ({error}): check the URL; TLS is not supported, use a socket or a private network"))
-    })?;
+/// The version of the tables; none if there are no tables.
+fn version(client: &mut impl postgres::GenericClient) -> Result<Option<u32>> {
+    let row = client.query_one(
+        "SELECT to_regclass('dpglm_schema') IS NOT NULL, to_regclass('dpglm_study') IS NOT NULL",
+        &[],
+    )?;
+    match (row.get(0), row.get(1)) {
+        (true, _) => {
+            let version: i32 = client.query_one("SELECT version FROM dpglm_schema", &[])?.get(0);
+            Ok(Some(version.unsigned_abs()))
+        }
+        (false, true) => Ok(Some(1)),
+        (false, false) => Ok(None),
+    }
+}
+
+/// Creates the tables or brings them to this version, in one transaction, and prepares the statements.
+fn prepare(mut client: Client, access: Access) -> Result<Connection> {
     let fsync: String = client.query_one("SHOW fsync", &[])?.get(0);
     if fsync != "on" {
         return Err(Error::Storage(
@@ -94,23 +101,61 @@ fn connect(url: &str) -> Result<Connection> {
         ));
     }
     client.batch_execute(
-        "SET synchronous_commit = on; SET lock_timeout = '60s'; SET client_min_messages = warning",
+        "SET synchronous_commit = on; SET lock_timeout = '10s'; SET statement_timeout = '30s';
+         SET client_min_messages = warning",
     )?;
-    let mut transaction = client.transaction()?;
-    transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&CREATION_LOCK])?;
-    transaction.batch_execute(SCHEMA)?;
-    transaction.commit()?;
+    if check_version(version(&mut client)?, access)? {
+        let mut transaction = client.transaction()?;
+        transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&CREATION_LOCK])?;
+        // Another server may have been faster.
+        let found = version(&mut transaction)?;
+        if check_version(found, access)? {
+            if found.is_none() {
+                transaction.batch_execute(SCHEMA_1)?;
+            }
+            transaction.batch_execute(FROM_1_TO_2)?;
+            // Devices that have not answered are spread over the rounds that are left.
+            let first: Option<i32> =
+                transaction.query_one("SELECT max(number) FROM dpglm_rounds", &[])?.get(0);
+            let assignment = Assignment::fresh(first.unwrap_or(1).unsigned_abs())?;
+            transaction.execute(
+                "INSERT INTO dpglm_assignment VALUES (1, $1, $2)",
+                &[&assignment.key(), &number(assignment.first())],
+            )?;
+            transaction.commit()?;
+        }
+    }
     let statements = Statements {
         lock: client.prepare("SELECT one FROM dpglm_study FOR UPDATE")?,
         last: client.prepare(&format!("{ROUND} ORDER BY number DESC LIMIT 1"))?,
-        devices: client.prepare("SELECT token, round, report FROM dpglm_devices WHERE token = ANY($1)")?,
-        twins: client.prepare("SELECT report FROM dpglm_devices WHERE report = ANY($1)")?,
-        answer: client.prepare(
-            "UPDATE dpglm_devices AS device SET round = $1, report = new.report
-             FROM (SELECT unnest($2::bytea[]) AS token, unnest($3::bytea[]) AS report) AS new
-             WHERE device.token = new.token AND device.report IS NULL",
+        // The last round without its states, which may be long, and its held places.
+        brief: client.prepare(
+            "SELECT number, phase, count, deadline, extensions, '', NULL::text,
+                ARRAY(SELECT until FROM dpglm_holds WHERE round = number AND until > $1 ORDER BY until),
+                ARRAY(SELECT held.count FROM dpglm_holds AS held WHERE round = number AND until > $1 ORDER BY until)
+             FROM dpglm_rounds ORDER BY number DESC LIMIT 1",
         )?,
-        count: client.prepare("UPDATE dpglm_rounds SET count = $1 WHERE number = $2")?,
+        // Devices by their tokens, and reports that are stored already.
+        known: client.prepare(
+            "SELECT token, round, report, held, revoked FROM dpglm_devices WHERE token = ANY($1)
+             UNION ALL SELECT NULL, NULL, report, NULL, FALSE FROM dpglm_devices WHERE report = ANY($2)",
+        )?,
+        answer: client.prepare(
+            "WITH answered AS (
+                UPDATE dpglm_devices AS device SET round = $1, report = new.report, held = NULL
+                FROM (SELECT unnest($2::bytea[]) AS token, unnest($3::bytea[]) AS report) AS new
+                WHERE device.token = new.token AND device.report IS NULL RETURNING 1)
+             UPDATE dpglm_rounds SET count = $4 WHERE number = $1 RETURNING (SELECT count(*) FROM answered)",
+        )?,
+        hold: client.prepare(
+            "UPDATE dpglm_devices AS device SET held = new.held
+             FROM (SELECT unnest($1::bytea[]) AS token, unnest($2::bigint[]) AS held) AS new
+             WHERE device.token = new.token",
+        )?,
+        change: client.prepare(
+            "INSERT INTO dpglm_holds SELECT $1::integer, unnest($2::bigint[]), unnest($3::bigint[])
+             ON CONFLICT (round, until) DO UPDATE SET count = excluded.count",
+        )?,
     };
     Ok(Connection { client, statements })
 }
@@ -147,6 +192,19 @@ fn last(client: &mut impl postgres::GenericClient, statements: &Statements) -> R
     round(&row.ok_or_else(|| Error::Storage("no study has begun here: serve one first".into()))?)
 }
 
+/// The last round, without its states, and its held places.
+fn brief(
+    client: &mut impl postgres::GenericClient,
+    statements: &Statements,
+    now: u64,
+) -> Result<(Round, BTreeMap<u64, u64>)> {
+    let row = client.query_opt(&statements.brief, &[&signed(now)])?;
+    let row = row.ok_or_else(|| Error::Storage("no study has begun here: serve one first".into()))?;
+    let (until, counts): (Vec<i64>, Vec<i64>) = (row.get(7), row.get(8));
+    let holds = until.into_iter().map(unsigned).zip(counts.into_iter().map(unsigned)).collect();
+    Ok((round(&row)?, holds))
+}
+
 fn insert_round(transaction: &mut Transaction<'_>, opening: &Opening) -> Result<()> {
     transaction.execute(
         "INSERT INTO dpglm_rounds VALUES ($1, 'open', 0, $2, 0, $3, NULL)",
@@ -161,6 +219,14 @@ fn set_phase(transaction: &mut Transaction<'_>, round: u32, from: Phase, to: Pha
         &[&to.name(), &number(round), &from.name()],
     )?;
     Ok(changed == 1)
+}
+
+/// Token and report of a submission.
+fn submitted(request: &Request) -> Option<(&[u8], &[u8])> {
+    match request {
+        Request::Report(submission) => Some((submission.token.bytes(), &submission.report)),
+        Request::Reserve(_) => None,
+    }
 }
 
 fn stored_study(client: &mut impl postgres::GenericClient) -> Result<Option<StoredStudy>> {
@@ -199,43 +265,84 @@ impl Storage for Postgres {
         Ok(unsigned(self.client()?.query_one("SELECT count FROM dpglm_enrolment", &[])?.get(0)))
     }
 
-    fn accept(&mut self, batch: &[Submission], rule: &dyn Fn(u32) -> Rule) -> Result<Vec<Outcome>> {
-        let (mut transaction, statements) = self.locked()?;
-        let current = last(&mut transaction, statements)?;
-        let tokens: Vec<&[u8]> = batch.iter().map(|submission| submission.token.bytes()).collect();
-        let reports: Vec<&[u8]> = batch.iter().map(|submission| &submission.report[..]).collect();
-        let mut known = Known::default();
-        let devices = transaction.query(&statements.devices, &[&tokens])?;
-        for row in &devices {
-            let answer = row.get::<_, Option<i32>>(1).map(i32::unsigned_abs).zip(row.get(2));
-            known.devices.insert(TokenHash::from_slice(row.get(0))?, answer);
-        }
-        let twins = transaction.query(&statements.twins, &[&reports])?;
-        known.reports.extend(twins.iter().map(|row| row.get::<_, Vec<u8>>(0)));
+    fn assignment(&mut self) -> Result<Assignment> {
+        let row = self.client()?.query_one("SELECT key, first FROM dpglm_assignment", &[])?;
+        Assignment::new(row.get(0), row.get::<_, i32>(1).unsigned_abs())
+    }
 
-        let decision = decide(known, &current, rule(current.number), batch);
-        if decision.count == current.count {
+    fn revoke(&mut self, tokens: &[TokenHash]) -> Result<u64> {
+        let (mut transaction, _) = self.locked()?;
+        let hashes: Vec<&[u8]> = tokens.iter().map(TokenHash::bytes).collect();
+        let changed = transaction
+            .execute("UPDATE dpglm_devices SET revoked = TRUE WHERE token = ANY($1)", &[&hashes])?;
+        transaction.commit()?;
+        Ok(changed)
+    }
+
+    fn take_gathered(
+        &mut self,
+        gather: &mut dyn FnMut() -> Vec<Request>,
+        terms: &Terms<'_>,
+    ) -> Result<Vec<Outcome>> {
+        let (mut transaction, statements) = self.locked()?;
+        let batch = &gather()[..];
+        let (current, holds) = brief(&mut transaction, statements, terms.now)?;
+        let tokens: Vec<&[u8]> = batch.iter().map(|request| request.token().bytes()).collect();
+        let reports: Vec<&[u8]> =
+            batch.iter().filter_map(|request| submitted(request).map(|(_, report)| report)).collect();
+        let mut known = Known { holds, ..Known::default() };
+        for row in &transaction.query(&statements.known, &[&tokens, &reports])? {
+            let Some(token) = row.get::<_, Option<&[u8]>>(0) else {
+                known.reports.insert(row.get(2));
+                continue;
+            };
+            let device = Device {
+                answer: row.get::<_, Option<i32>>(1).map(i32::unsigned_abs).zip(row.get(2)),
+                held: row.get::<_, Option<i64>>(3).map(unsigned),
+                revoked: row.get(4),
+            };
+            known.devices.insert(TokenHash::from_slice(token)?, device);
+        }
+
+        let decision = decide(known, &current, terms, batch);
+        if decision.count == current.count && decision.places.is_empty() {
             return Ok(decision.outcomes);
         }
-        let accepted = |list: &[&[u8]]| -> Vec<Vec<u8>> {
-            let pairs = list.iter().zip(&decision.outcomes);
-            pairs
-                .filter(|(_, outcome)| **outcome == Outcome::Accepted)
-                .map(|(item, _)| item.to_vec())
-                .collect()
-        };
-        let (tokens, reports) = (accepted(&tokens), accepted(&reports));
-        let changed =
-            transaction.execute(&statements.answer, &[&number(current.number), &tokens, &reports])?;
-        if changed != tokens.len() as u64 {
-            return Err(Error::Storage("a device changed under the study's lock".into()));
+        let accepted =
+            batch.iter().zip(&decision.outcomes).filter(|(_, outcome)| **outcome == Outcome::Accepted);
+        let (tokens, reports): (Vec<&[u8]>, Vec<&[u8]>) =
+            accepted.filter_map(|(request, _)| submitted(request)).unzip();
+        if !tokens.is_empty() {
+            let counted: i64 = transaction
+                .query_one(
+                    &statements.answer,
+                    &[&number(current.number), &tokens, &reports, &signed(decision.count)],
+                )?
+                .get(0);
+            if unsigned(counted) != tokens.len() as u64 {
+                return Err(Error::Storage("a device changed under the study's lock".into()));
+            }
         }
-        transaction.execute(&statements.count, &[&signed(decision.count), &number(current.number)])?;
+        if !decision.places.is_empty() {
+            let (tokens, until): (Vec<&[u8]>, Vec<i64>) =
+                decision.places.iter().map(|(token, until)| (token.bytes(), signed(*until))).unzip();
+            transaction.execute(&statements.hold, &[&tokens, &until])?;
+        }
+        if !decision.holds.is_empty() {
+            let (until, counts): (Vec<i64>, Vec<i64>) =
+                decision.holds.iter().map(|(until, count)| (signed(*until), signed(*count))).unzip();
+            transaction.execute(&statements.change, &[&number(current.number), &until, &counts])?;
+        }
         if decision.seal {
             set_phase(&mut transaction, current.number, Phase::Open, Phase::Closing)?;
         }
         transaction.commit()?;
         Ok(decision.outcomes)
+    }
+
+    fn held(&mut self, now: u64) -> Result<u64> {
+        let Connection { client, statements } = self.connection()?;
+        Ok(active(&brief(client, statements, now)?.1, now))
     }
 
     fn rounds(&mut self) -> Result<Vec<Round>> {
@@ -247,19 +354,20 @@ impl Storage for Postgres {
         last(client, statements)
     }
 
-    fn reports(&mut self, round: u32) -> Result<Vec<Vec<u8>>> {
+    fn reports(&mut self, round: u32, after: &[u8], limit: usize) -> Result<Vec<Vec<u8>>> {
         let rows = self.client()?.query(
-            "SELECT report FROM dpglm_devices WHERE round = $1 AND report IS NOT NULL ORDER BY report",
-            &[&number(round)],
+            "SELECT report FROM dpglm_devices WHERE report > $1 AND round = $2 ORDER BY report LIMIT $3",
+            &[&after, &number(round), &signed(limit as u64)],
         )?;
         Ok(rows.iter().map(|row| row.get(0)).collect())
     }
 
     fn expire(&mut self, now: u64, rule: &dyn Fn(u32) -> Rule) -> Result<Expiry> {
         let (mut transaction, statements) = self.locked()?;
-        let current = last(&mut transaction, statements)?;
+        let (current, holds) = brief(&mut transaction, statements, now)?;
         let rule = rule(current.number);
-        let expiry = expiry(&current, rule, now);
+        let held = active(&holds, now);
+        let expiry = expiry(&current, rule, held, now);
         match expiry {
             Expiry::NotDue => return Ok(expiry),
             Expiry::Sealed => {
@@ -279,11 +387,24 @@ impl Storage for Postgres {
         Ok(expiry)
     }
 
-    fn seal(&mut self, round: u32) -> Result<bool> {
+    fn finish(&mut self, round: u32, now: u64) -> Result<bool> {
         let (mut transaction, _) = self.locked()?;
-        let sealed = set_phase(&mut transaction, round, Phase::Open, Phase::Closing)?;
+        let changed = transaction.execute(
+            "UPDATE dpglm_rounds SET deadline = least(deadline, $1) WHERE number = $2 AND phase = 'open'",
+            &[&signed(now), &number(round)],
+        )?;
         transaction.commit()?;
-        Ok(sealed)
+        Ok(changed == 1)
+    }
+
+    fn extend(&mut self, round: u32, deadline: u64) -> Result<bool> {
+        let (mut transaction, _) = self.locked()?;
+        let changed = transaction.execute(
+            "UPDATE dpglm_rounds SET deadline = $1, phase = 'open' WHERE number = $2 AND phase IN ('open', 'abandoned')",
+            &[&signed(deadline), &number(round)],
+        )?;
+        transaction.commit()?;
+        Ok(changed == 1)
     }
 
     fn abandon(&mut self, round: u32) -> Result<bool> {

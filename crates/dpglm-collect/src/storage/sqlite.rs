@@ -3,29 +3,20 @@
 //! Write-ahead log with `synchronous = FULL`: a commit returns after the log is on the disk, so neither a killed process nor
 //! a power failure takes back what was acknowledged. `BEGIN IMMEDIATE` takes the file's one write lock first.
 
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
-use super::decide::{Answer, Known, decide};
+use super::decide::{Device, Known, active, decide};
+use super::tables::sqlite::{FROM_1_TO_2, SCHEMA_1};
 use super::{
-    Expiry, Opening, Outcome, Phase, Round, Rule, Storage, StoredStudy, Submission, TokenHash, check_same,
-    expiry,
+    Access, Assignment, Expiry, Opening, Outcome, Phase, Request, Round, Rule, SCHEMA_VERSION, Storage,
+    StoredStudy, Terms, TokenHash, check_same, check_version, expiry,
 };
 use crate::error::{Error, Result};
-
-const SCHEMA: &str = "
-CREATE TABLE IF NOT EXISTS study (
-    one INTEGER PRIMARY KEY CHECK (one = 1), text TEXT NOT NULL, signature TEXT NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS rounds (
-    number INTEGER PRIMARY KEY, phase TEXT NOT NULL, count INTEGER NOT NULL, deadline INTEGER NOT NULL,
-    extensions INTEGER NOT NULL, state TEXT NOT NULL, result TEXT) STRICT;
-CREATE TABLE IF NOT EXISTS devices (
-    token BLOB PRIMARY KEY, round INTEGER REFERENCES rounds, report BLOB UNIQUE,
-    CHECK ((round IS NULL) = (report IS NULL))) STRICT, WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS enrolment (one INTEGER PRIMARY KEY CHECK (one = 1), count INTEGER NOT NULL) STRICT;
-INSERT OR IGNORE INTO enrolment VALUES (1, 0);";
 
 /// A study in an SQLite file.
 pub struct Sqlite {
@@ -33,10 +24,19 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// Opens or creates the file.
-    pub fn open(path: &Path) -> Result<Self> {
-        let connection = Connection::open(path)
-            .map_err(|error| Error::Storage(format!("cannot open {}: {error}", path.display())))?;
+    /// Opens the file; a service may create it.
+    pub fn open(path: &Path, access: Access) -> Result<Self> {
+        let failed = |error: &dyn std::fmt::Display| {
+            Error::Storage(format!("cannot open {}: {error}", path.display()))
+        };
+        if access == Access::Serve {
+            // Created empty and readable by its owner alone; SQLite gives its other files the same rights.
+            private(OpenOptions::new().write(true).create(true))
+                .open(path)
+                .map_err(|error| failed(&error))?;
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(path, flags).map_err(|error| failed(&error))?;
         connection.busy_timeout(Duration::from_secs(30))?;
         let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
         if mode != "wal" {
@@ -56,7 +56,8 @@ impl Sqlite {
                 "SQLite refuses synchronous = FULL: reports would not be durable".into(),
             ));
         }
-        connection.execute_batch(SCHEMA)?;
+        prepare(&mut connection, access)
+            .map_err(|error| Error::Storage(format!("{}: {error}", path.display())))?;
         connection.set_prepared_statement_cache_capacity(32);
         Ok(Self { connection })
     }
@@ -65,6 +66,52 @@ impl Sqlite {
     fn locked(&mut self) -> Result<Transaction<'_>> {
         Ok(self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
     }
+}
+
+/// The version of the tables; none if there are no tables.
+fn version(connection: &Connection) -> Result<Option<u32>> {
+    let table = |name: &str| {
+        connection
+            .query_row("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1", [name], |_| Ok(()))
+            .optional()
+    };
+    if table("schema")?.is_some() {
+        return Ok(Some(connection.query_row("SELECT version FROM schema", [], |row| row.get(0))?));
+    }
+    Ok(table("study")?.map(|()| 1))
+}
+
+/// Creates the tables, or brings them to this version, in one transaction.
+fn prepare(connection: &mut Connection, access: Access) -> Result<()> {
+    if !check_version(version(connection)?, access)? {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have been faster.
+    let found = version(&transaction)?;
+    if !check_version(found, access)? {
+        return Ok(());
+    }
+    if found.is_none() {
+        transaction.execute_batch(SCHEMA_1)?;
+    }
+    transaction.execute_batch(FROM_1_TO_2)?;
+    // Devices that have not answered are spread over the rounds that are left.
+    let first: Option<u32> = transaction.query_row("SELECT max(number) FROM rounds", [], |row| row.get(0))?;
+    let assignment = Assignment::fresh(first.unwrap_or(1))?;
+    transaction.execute(
+        "INSERT INTO assignment VALUES (1, ?1, ?2)",
+        params![assignment.key(), assignment.first()],
+    )?;
+    debug_assert_eq!(version(&transaction)?, Some(SCHEMA_VERSION));
+    Ok(transaction.commit()?)
+}
+
+/// Readable by its owner only, where the system knows that.
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
 }
 
 const ROUND: &str = "SELECT number, phase, count, deadline, extensions, state, result FROM rounds";
@@ -101,6 +148,15 @@ fn last(connection: &Connection) -> Result<Round> {
     with_phase(found.ok_or_else(|| Error::Storage("no study has begun here: serve one first".into()))?)
 }
 
+/// The last round without its states, which may be long.
+fn brief(connection: &Connection) -> Result<Round> {
+    let mut statement = connection.prepare_cached(
+        "SELECT number, phase, count, deadline, extensions, '', NULL FROM rounds ORDER BY number DESC LIMIT 1",
+    )?;
+    let found = statement.query_row([], round).optional()?;
+    with_phase(found.ok_or_else(|| Error::Storage("no study has begun here: serve one first".into()))?)
+}
+
 fn insert_round(connection: &Connection, opening: &Opening) -> Result<()> {
     connection.execute(
         "INSERT INTO rounds VALUES (?1, 'open', 0, ?2, 0, ?3, NULL)",
@@ -120,6 +176,40 @@ fn set_phase(connection: &Connection, number: u32, from: Phase, to: Phase) -> Re
 fn stored_study(connection: &Connection) -> Result<Option<StoredStudy>> {
     let read = |row: &Row<'_>| Ok(StoredStudy { text: row.get(0)?, signature: row.get(1)? });
     Ok(connection.query_row("SELECT text, signature FROM study", [], read).optional()?)
+}
+
+fn holds(connection: &Connection, round: u32, now: u64) -> Result<BTreeMap<u64, u64>> {
+    let mut statement =
+        connection.prepare_cached("SELECT until, count FROM holds WHERE round = ?1 AND until > ?2")?;
+    let rows = statement
+        .query_map(params![round, signed(now)], |row| Ok((unsigned(row.get(0)?), unsigned(row.get(1)?))))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// What the storage knows of the devices and reports of a batch.
+fn known(connection: &Connection, round: &Round, batch: &[Request], now: u64) -> Result<Known> {
+    let mut known = Known { holds: holds(connection, round.number, now)?, ..Known::default() };
+    let mut device =
+        connection.prepare_cached("SELECT round, report, held, revoked FROM devices WHERE token = ?1")?;
+    let mut twin = connection.prepare_cached("SELECT 1 FROM devices WHERE report = ?1")?;
+    for request in batch {
+        let read = |row: &Row<'_>| -> rusqlite::Result<Device> {
+            Ok(Device {
+                answer: row.get::<_, Option<u32>>(0)?.zip(row.get(1)?),
+                held: row.get::<_, Option<i64>>(2)?.map(unsigned),
+                revoked: row.get(3)?,
+            })
+        };
+        if let Some(found) = device.query_row([request.token().bytes()], read).optional()? {
+            known.devices.insert(*request.token(), found);
+        }
+        if let Request::Report(submission) = request
+            && twin.exists([&submission.report])?
+        {
+            known.reports.insert(submission.report.clone());
+        }
+    }
+    Ok(known)
 }
 
 impl Storage for Sqlite {
@@ -154,37 +244,44 @@ impl Storage for Sqlite {
         Ok(unsigned(self.connection.query_row("SELECT count FROM enrolment", [], |row| row.get(0))?))
     }
 
-    fn accept(&mut self, batch: &[Submission], rule: &dyn Fn(u32) -> Rule) -> Result<Vec<Outcome>> {
+    fn assignment(&mut self) -> Result<Assignment> {
+        let read = |row: &Row<'_>| Ok((row.get::<_, Vec<u8>>(0)?, row.get(1)?));
+        let (key, first) = self.connection.query_row("SELECT key, first FROM assignment", [], read)?;
+        Assignment::new(&key, first)
+    }
+
+    fn revoke(&mut self, tokens: &[TokenHash]) -> Result<u64> {
         let transaction = self.locked()?;
-        let current = last(&transaction)?;
-        let mut known = Known::default();
+        let mut changed = 0;
         {
-            let mut device =
-                transaction.prepare_cached("SELECT round, report FROM devices WHERE token = ?1")?;
-            let mut twin = transaction.prepare_cached("SELECT 1 FROM devices WHERE report = ?1")?;
-            for submission in batch {
-                let answer = |row: &Row<'_>| -> rusqlite::Result<Answer> {
-                    Ok(row.get::<_, Option<u32>>(0)?.zip(row.get(1)?))
-                };
-                if let Some(answer) = device.query_row([submission.token.bytes()], answer).optional()? {
-                    known.devices.insert(submission.token, answer);
-                }
-                if twin.exists([&submission.report])? {
-                    known.reports.insert(submission.report.clone());
-                }
+            let mut update = transaction.prepare_cached("UPDATE devices SET revoked = 1 WHERE token = ?1")?;
+            for token in tokens {
+                changed += update.execute([token.bytes()])? as u64;
             }
         }
-        let decision = decide(known, &current, rule(current.number), batch);
-        if decision.count == current.count {
+        transaction.commit()?;
+        Ok(changed)
+    }
+
+    fn take_gathered(
+        &mut self,
+        gather: &mut dyn FnMut() -> Vec<Request>,
+        terms: &Terms<'_>,
+    ) -> Result<Vec<Outcome>> {
+        let transaction = self.locked()?;
+        let batch = &gather()[..];
+        let current = brief(&transaction)?;
+        let decision = decide(known(&transaction, &current, batch, terms.now)?, &current, terms, batch);
+        if decision.count == current.count && decision.places.is_empty() {
             // Nothing to write: no commit to wait for.
             return Ok(decision.outcomes);
         }
         {
             let mut update = transaction.prepare_cached(
-                "UPDATE devices SET round = ?1, report = ?2 WHERE token = ?3 AND report IS NULL",
+                "UPDATE devices SET round = ?1, report = ?2, held = NULL WHERE token = ?3 AND report IS NULL",
             )?;
-            for (submission, outcome) in batch.iter().zip(&decision.outcomes) {
-                if *outcome == Outcome::Accepted
+            for (request, outcome) in batch.iter().zip(&decision.outcomes) {
+                if let (Request::Report(submission), Outcome::Accepted) = (request, outcome)
                     && update.execute(params![
                         submission.round,
                         submission.report,
@@ -193,6 +290,15 @@ impl Storage for Sqlite {
                 {
                     return Err(Error::Storage("a device changed under the write lock".into()));
                 }
+            }
+            let mut hold = transaction.prepare_cached("UPDATE devices SET held = ?1 WHERE token = ?2")?;
+            for (token, until) in &decision.places {
+                hold.execute(params![signed(*until), token.bytes()])?;
+            }
+            let mut change =
+                transaction.prepare_cached("INSERT OR REPLACE INTO holds VALUES (?1, ?2, ?3)")?;
+            for (until, count) in &decision.holds {
+                change.execute(params![current.number, signed(*until), signed(*count)])?;
             }
             transaction
                 .prepare_cached("UPDATE rounds SET count = ?1 WHERE number = ?2")?
@@ -205,6 +311,11 @@ impl Storage for Sqlite {
         Ok(decision.outcomes)
     }
 
+    fn held(&mut self, now: u64) -> Result<u64> {
+        let current = brief(&self.connection)?;
+        Ok(active(&holds(&self.connection, current.number, now)?, now))
+    }
+
     fn rounds(&mut self) -> Result<Vec<Round>> {
         let mut statement = self.connection.prepare_cached(&format!("{ROUND} ORDER BY number"))?;
         let rows = statement.query_map([], round)?.collect::<rusqlite::Result<Vec<_>>>()?;
@@ -215,19 +326,20 @@ impl Storage for Sqlite {
         last(&self.connection)
     }
 
-    fn reports(&mut self, round: u32) -> Result<Vec<Vec<u8>>> {
+    fn reports(&mut self, round: u32, after: &[u8], limit: usize) -> Result<Vec<Vec<u8>>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT report FROM devices WHERE round = ?1 AND report IS NOT NULL ORDER BY report",
+            "SELECT report FROM devices WHERE report > ?1 AND round = ?2 ORDER BY report LIMIT ?3",
         )?;
-        let rows = statement.query_map([round], |row| row.get(0))?;
+        let rows = statement.query_map(params![after, round, signed(limit as u64)], |row| row.get(0))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     fn expire(&mut self, now: u64, rule: &dyn Fn(u32) -> Rule) -> Result<Expiry> {
         let transaction = self.locked()?;
-        let current = last(&transaction)?;
+        let current = brief(&transaction)?;
         let rule = rule(current.number);
-        let expiry = expiry(&current, rule, now);
+        let held = active(&holds(&transaction, current.number, now)?, now);
+        let expiry = expiry(&current, rule, held, now);
         match expiry {
             Expiry::NotDue => return Ok(expiry),
             Expiry::Sealed => {
@@ -247,12 +359,24 @@ impl Storage for Sqlite {
         Ok(expiry)
     }
 
-    fn seal(&mut self, round: u32) -> Result<bool> {
-        set_phase(&self.connection, round, Phase::Open, Phase::Closing)
+    fn finish(&mut self, round: u32, now: u64) -> Result<bool> {
+        let changed = self.connection.execute(
+            "UPDATE rounds SET deadline = min(deadline, ?1) WHERE number = ?2 AND phase = 'open'",
+            params![signed(now), round],
+        )?;
+        Ok(changed == 1)
     }
 
     fn abandon(&mut self, round: u32) -> Result<bool> {
         set_phase(&self.connection, round, Phase::Open, Phase::Abandoned)
+    }
+
+    fn extend(&mut self, round: u32, deadline: u64) -> Result<bool> {
+        let changed = self.connection.execute(
+            "UPDATE rounds SET deadline = ?1, phase = 'open' WHERE number = ?2 AND phase IN ('open', 'abandoned')",
+            params![signed(deadline), round],
+        )?;
+        Ok(changed == 1)
     }
 
     fn close(&mut self, round: u32, result: &str, next: Option<&Opening>) -> Result<bool> {

@@ -2,7 +2,9 @@
 
 use dpglm::local::randomizer::Kind;
 use serde::Deserialize;
+use toml::value::Datetime;
 
+use super::origin::Origin;
 use super::{Column, MAX_LENGTH, VERSION};
 use crate::error::{Error, Result};
 
@@ -29,9 +31,11 @@ impl Family {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawStudy {
-    /// Read before the rest, to name an unknown version.
-    #[serde(rename = "version")]
-    _version: u32,
+    pub version: u32,
+    /// From version 2: where the study is served.
+    pub service: Option<Services>,
+    /// From version 2: the last day on which it may be answered.
+    pub expires: Option<Datetime>,
     pub name: String,
     pub purpose: String,
     pub participants: String,
@@ -66,6 +70,14 @@ pub(super) struct RawRounds {
     pub minimum: u64,
     pub hours: f64,
     pub extensions: u32,
+}
+
+/// One address, or several by which the same service is reached.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Services {
+    One(String),
+    Several(Vec<String>),
 }
 
 /// A model has an intercept unless the study says otherwise.
@@ -162,13 +174,54 @@ impl RawStudy {
             Error::study(error.to_string().trim_end().to_owned(), "correct the line shown")
         };
         let Version { version } = toml::from_str(text).map_err(malformed)?;
-        if version != VERSION {
+        if !(1..=VERSION).contains(&version) {
             return Err(Error::study(
-                format!("the protocol version must be {VERSION}, got {version}"),
+                format!(
+                    "the protocol version must be {VERSION}, or 1 for a study begun before, got {version}"
+                ),
                 "update this program, or ask for a study in its version",
             ));
         }
         toml::from_str(text).map_err(malformed)
+    }
+
+    /// Where the study is served. Version 1 did not say.
+    pub fn origins(&self) -> Result<Vec<Origin>> {
+        let named: &[String] = match &self.service {
+            Some(Services::One(one)) => std::slice::from_ref(one),
+            Some(Services::Several(several)) => several,
+            None => &[],
+        };
+        if named.is_empty() != (self.version == 1) {
+            return Err(Error::study(
+                "the study does not name its service",
+                "write service = \"https://...\", the address that devices will use, and version = 2",
+            ));
+        }
+        let read = |text: &String| {
+            Origin::parse(text).ok_or_else(|| {
+                Error::study(
+                    format!("`service` must be an address like https://study.example.org, got `{text}`"),
+                    "give scheme, host and port alone, without a path",
+                )
+            })
+        };
+        named.iter().map(read).collect()
+    }
+
+    /// When the study expires, in seconds since 1970: the end of its last day, in UTC. Version 1 did not say.
+    pub fn expiry(&self) -> Result<Option<u64>> {
+        let last = match (&self.expires, self.version) {
+            (None, 1) => return Ok(None),
+            (Some(Datetime { date: Some(date), time: None, offset: None }), 2..) => date,
+            _ => {
+                return Err(Error::study(
+                    "the study does not say when it expires",
+                    "write expires = 2027-01-31, the last day on which it may be answered, and version = 2",
+                ));
+            }
+        };
+        Ok(Some(86_400 * (days(i64::from(last.year), i64::from(last.month), i64::from(last.day)) + 1)))
     }
 
     pub fn validate(&self, features: &[Column]) -> Result<()> {
@@ -223,9 +276,28 @@ impl RawStudy {
     }
 }
 
+/// Days from 1970-01-01 to a date of the Gregorian calendar; none before.
+fn days(year: i64, month: i64, day: i64) -> u64 {
+    // Years begin in March, so that the day of a leap year is the last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
+    u64::try_from(days - 719_468).unwrap_or(0)
+}
+
 fn check(key: &str, value: f64, low: f64, high: f64) -> Result<()> {
     if (low..=high).contains(&value) {
         return Ok(());
     }
     Err(Error::study(format!("`{key}` must lie in {low} to {high}, got {value}"), "correct the study file"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_days_since_1970() {
+        assert_eq!((days(1970, 1, 1), days(1970, 12, 31), days(1972, 3, 1)), (0, 364, 790));
+        assert_eq!((days(2000, 2, 29), days(2026, 11, 16), days(1900, 1, 1)), (11_016, 20_773, 0));
+    }
 }

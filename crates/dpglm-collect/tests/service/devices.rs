@@ -2,8 +2,8 @@
 
 use crate::running::{Draft, Running, read_answer};
 use dpglm::noise::RandomSource;
+use dpglm_collect::answer::Answer;
 use dpglm_collect::client::{Accepted, Device, Record, Service, Standing};
-use dpglm_collect::server::Answer;
 use dpglm_collect::study::{PublicKey, SignedStudy, SigningKey, Study};
 use dpglm_collect::token::Token;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ fn accept(study: &SignedStudy, key: &PublicKey, limit: f64) -> Result<Accepted, 
 }
 
 fn first_state(accepted: &Accepted) -> String {
-    dpglm_collect::aggregate::Aggregate::new(accepted.study()).unwrap().first().unwrap()
+    dpglm_collect::protocol::StudyProtocol::new(accepted.study()).unwrap().first().unwrap()
 }
 
 #[test]
@@ -37,9 +37,19 @@ fn a_study_that_breaks_the_promise_is_refused() {
     let changed = text.replace("epsilon = 2", "epsilon = 1");
     let forged = SignedStudy::new(&changed, &study.signature()).unwrap();
     assert!(accept(&forged, &key, 5.0).unwrap_err().contains("changed after signing"));
-    let mut signature = study.signature();
-    signature.replace_range(0..1, if signature.starts_with('0') { "1" } else { "0" });
-    assert!(accept(&SignedStudy::new(text, &signature).unwrap(), &key, 5.0).is_err());
+    for line in ["study ", "page "] {
+        let mut signature = study.signature();
+        let at = signature.find(line).unwrap() + line.len();
+        signature.replace_range(at..at + 1, if signature[at..].starts_with('0') { "1" } else { "0" });
+        let damaged = SignedStudy::new(text, &signature).unwrap();
+        assert!(accept(&damaged, &key, 5.0).is_err() && damaged.verify_own().is_err(), "{line}");
+    }
+    assert!(study.verify_own().is_ok());
+    // A signature of zeros is none, whether a key is given or not.
+    let zeros = "0".repeat(128);
+    assert!(SignedStudy::new(text, &zeros).unwrap().verify_own().is_err());
+    let named = format!("key {key}\nstudy {zeros}\n");
+    assert!(SignedStudy::new(text, &named).unwrap().verify_own().is_err());
     assert!(SignedStudy::new(text, "00").is_err());
 }
 
@@ -48,7 +58,12 @@ fn study_files_are_checked_in_full() {
     let text = Draft::default().text();
     assert!(Study::parse(&text).is_ok());
     for (from, to, complaint) in [
-        ("version = 1", "version = 2", "protocol version must be 1, got 2"),
+        ("version = 2", "version = 3", "protocol version must be 2, or 1 for a study begun before, got 3"),
+        ("version = 2", "version = 1", "version = 2"),
+        ("expires = 2099-12-31", "", "does not say when it expires"),
+        ("expires = 2099-12-31", "expires = \"soon\"", "expires"),
+        ("service = \"http://127.0.0.1:9\"", "", "does not name its service"),
+        ("service = \"http://127.0.0.1:9\"", "service = \"http://a/b\"", "without a path"),
         ("bounds = [-2, 2]", "", "bounds of `y` are missing"),
         ("bounds = [-2, 2]", "bounds = [2, -2]", "bounds of `y`"),
         ("bounds = [-2, 2]", "bounds = [nan, 2]", "bounds of `y`"),
@@ -250,4 +265,89 @@ fn a_device_answers_a_real_service() {
     stream.write_all(b"GET / HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
     let (status, page) = read_answer(&mut stream);
     assert!(status == 200 && page.contains("client.js") && !page.contains("http"));
+}
+
+/// A study is answered where it says, by whom the curator's key vouches for, and for as long as it lasts.
+#[test]
+fn a_device_checks_where_it_answers_and_whose_study_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = Running::start(&folder.path().join("s").display().to_string(), &Draft::default());
+    let service = running.client();
+    assert!(service.accept(&running.key, "", 2.0).is_ok() && service.warning().is_none());
+    // The same service under another name.
+    let elsewhere = Service::new(&format!("http://localhost:{}", running.address.port())).unwrap();
+    let refusal = elsewhere.accept(&running.key, "", 2.0).unwrap_err().to_string();
+    assert!(refusal.contains("the study is served at http://127.0.0.1"), "{refusal}");
+    assert!(Service::new("http://study.example.org").unwrap().warning().unwrap().contains("use https"));
+    assert!(Service::new("https://study.example.org").unwrap().warning().is_none());
+
+    // A key that handed over to the study's, and one that was withdrawn.
+    let old = SigningKey::fresh().unwrap();
+    assert!(service.accept(&old.public(), "", 2.0).is_err());
+    let handed = dpglm_sign::statement::replace(&old, &running.key);
+    assert!(service.accept(&old.public(), &handed, 2.0).is_ok());
+    let withdrawn = handed + &dpglm_sign::statement::revoke(&old);
+    let refusal = service.accept(&old.public(), &withdrawn, 2.0).unwrap_err().to_string();
+    assert!(refusal.contains("revoked"), "{refusal}");
+
+    // Expired.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let service = format!("http://{}", listener.local_addr().unwrap());
+    let text = Draft { service, ..Draft::default() }.text().replace("2099-12-31", "2020-01-31");
+    let key = SigningKey::fresh().unwrap();
+    let study = SignedStudy::sign(Study::parse(&text).unwrap(), &key);
+    let place = folder.path().join("e").display().to_string();
+    let running = Running::with(listener, study, key.public(), &place, |_| ());
+    let refusal = running.client().accept(&key.public(), "", 2.0).unwrap_err().to_string();
+    assert!(refusal.contains("expired"), "{refusal}");
+    assert_eq!(running.reserve(&running.enroll(1)[0]).1, "missed", "the service gives no place either");
+}
+
+/// A mistyped token costs nothing; one that slipped into a ledger is put right, with the same bytes.
+#[test]
+fn a_mistyped_token_costs_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = Running::start(&folder.path().join("s").display().to_string(), &Draft::default());
+    let service = running.client();
+    let accepted = service.accept(&running.key, "", 2.0).unwrap();
+    let (right, wrong) = (running.enroll(1).remove(0), Token::fresh().unwrap());
+    let mut device = Device::open(&folder.path().join("device")).unwrap();
+    let mut rng = RandomSource::from_os().unwrap();
+    let mut answer = |device: &mut Device, token: &Token| {
+        dpglm_collect::client::answer(&service, &accepted, device, 2.0, token, || Ok(record()), &mut rng)
+            .map(|told| told.answer)
+            .map_err(|error| error.to_string())
+    };
+    let refusal = answer(&mut device, &wrong).unwrap_err();
+    assert!(refusal.contains("nothing was spent"), "{refusal}");
+    assert_eq!(device.spent(), 0.0);
+    // An earlier version has made its report under the wrong token.
+    let state = first_state(&accepted);
+    let rng = &mut RandomSource::from_os().unwrap();
+    let made = device.answer(&accepted, 2.0, &wrong, (1, &state), &record(), rng).unwrap();
+    assert_eq!(service.send(&made.token, &made.message).unwrap(), Answer::Token);
+    device.settle(&accepted, Answer::Token).unwrap();
+    assert_eq!(answer(&mut device, &right), Ok(Answer::Accepted));
+    assert_eq!(device.spent(), 2.0);
+    let kept = device.made(&accepted).unwrap().unwrap();
+    assert_eq!((&kept.message, &kept.token), (&made.message, &right), "the same bytes");
+    // Once counted, a token is no longer changed.
+    assert_eq!(answer(&mut device, &wrong), Ok(Answer::AlreadyCounted));
+}
+
+/// Whatever the values are, a report can be made: the file's form decides, never what is in it.
+#[test]
+fn every_record_can_be_answered_with() {
+    let (study, key) = Draft::default().sign();
+    let accepted = accept(&study, &key, 2.0).unwrap();
+    let record = accepted
+        .record_from_json(r#"{"x1": 1e400, "x2": "NaN", "x3": null, "x4": [1, {}], "y": -1e999}"#)
+        .unwrap();
+    assert_eq!((record.features[0], record.response), (f64::INFINITY, f64::NEG_INFINITY));
+    assert!(record.features[1..].iter().all(|value| value.is_nan()));
+    let rng = &mut RandomSource::from_os().unwrap();
+    assert!(accepted.randomize(1, &first_state(&accepted), &record, rng).is_ok());
+    for wrong in ["", "[1]", "{\"x1\": }", "{\"x9\": 1}"] {
+        assert!(accepted.record_from_json(wrong).is_err(), "{wrong}");
+    }
 }

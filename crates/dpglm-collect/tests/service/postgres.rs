@@ -67,8 +67,12 @@ impl Cluster {
 
     /// Starts the server.
     pub fn launch(&self) {
-        let options =
-            format!("-c listen_addresses='' -c unix_socket_directories='{}'", self.path().display());
+        self.launch_with("-c listen_addresses=''");
+    }
+
+    /// Starts the server with these options.
+    pub fn launch_with(&self, options: &str) {
+        let options = format!("{options} -c unix_socket_directories='{}'", self.path().display());
         let log = self.path().join("log").display().to_string();
         self.run("pg_ctl", &["-D", &self.data(), "-w", "-l", &log, "-o", &options, "start"]);
     }
@@ -92,24 +96,25 @@ impl Cluster {
     }
 
     fn run(&self, program: &str, arguments: &[&str]) {
-        let program = self.binaries.join(program);
-        let mut command = if is_root() {
-            let mut command = Command::new("runuser");
-            command.args(["-u", "nobody", "--"]).arg(&program);
-            command
-        } else {
-            Command::new(&program)
-        };
+        self.execute(Command::new(self.binaries.join(program)).args(arguments));
+    }
+
+    /// Runs a command as a user that the server may run as.
+    pub fn execute(&self, asked: &Command) {
+        let mut command = Command::new(if is_root() { "runuser".as_ref() } else { asked.get_program() });
+        if is_root() {
+            command.args(["-u", "nobody", "--"]).arg(asked.get_program());
+        }
         // The server must not keep the test's own streams open.
         let status = command
-            .args(arguments)
+            .args(asked.get_args())
             .current_dir("/")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status()
             .unwrap();
-        assert!(status.success(), "{} {arguments:?} failed", program.display());
+        assert!(status.success(), "{asked:?} failed");
     }
 }
 

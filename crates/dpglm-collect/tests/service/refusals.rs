@@ -2,7 +2,9 @@
 
 use crate::postgres::Cluster;
 use crate::running::{Draft, Running, code, head, post, read_answer, request};
-use dpglm_collect::storage;
+use dpglm_collect::client::Service as Client;
+use dpglm_collect::server::IpNet;
+use dpglm_collect::storage::all_reports;
 use dpglm_collect::token::Token;
 use std::io::Write;
 use std::net::TcpStream;
@@ -48,9 +50,9 @@ fn each_refusal_has_its_own_status_and_changes_nothing() {
     stream.write_all(chunked.as_bytes()).unwrap();
     let (status, body) = read_answer(&mut stream);
     assert_eq!((status, code(&body)), told(413, "oversized"));
-    let mut reader = storage::open(&running.place).unwrap();
+    let mut reader = running.storage();
     assert_eq!(reader.current().unwrap().count, 0);
-    assert_eq!(reader.reports(1).unwrap(), Vec::<Vec<u8>>::new());
+    assert_eq!(all_reports(&mut *reader, 1).unwrap(), Vec::<Vec<u8>>::new());
 
     // Counted once.
     assert_eq!(send(&tokens[0], &good), told(201, "accepted"));
@@ -75,14 +77,15 @@ fn each_refusal_has_its_own_status_and_changes_nothing() {
 
     // Nothing of this in the log, nor in what the service shows.
     let client = running.client();
-    let shown =
-        ["/status", "/status.json", "/metrics", "/round", "/study"].map(|path| client.get(path).unwrap());
+    let shown = ["/status", "/status.json", "/round", "/study"].map(|path| client.get(path).unwrap());
     let log = running.log.lock().unwrap().clone();
     assert!(log.contains("round 1: closed"), "{log}");
     for secret in tokens.iter().chain([&dpglm_collect::hex::encode(&good[13..29])]) {
         assert!(!log.contains(secret.as_str()) && shown.iter().all(|text| !text.contains(secret.as_str())));
     }
-    let metrics = client.get("/metrics").unwrap();
+    assert!(client.get("/metrics").is_err(), "metrics are not for participants");
+    let metrics = Client::new(&format!("http://{}", running.metrics)).unwrap().get("/metrics").unwrap();
+    assert!(tokens.iter().all(|token| !metrics.contains(token)));
     for line in [
         "dpglm_answers_total{code=\"oversized\"} 2",
         "dpglm_answers_total{code=\"replayed\"} 1",
@@ -100,28 +103,49 @@ fn each_refusal_has_its_own_status_and_changes_nothing() {
 fn people_are_shown_epsilon_rounded_up() {
     let folder = tempfile::tempdir().unwrap();
     let (study, key) = Draft { epsilon: 0.123_440_1, ..Draft::default() }.sign();
-    let running = Running::serve(&folder.path().join("s").display().to_string(), study, key, None);
+    let running = Running::serve(&folder.path().join("s").display().to_string(), study, key);
     let client = running.client();
     let status = client.get("/status").unwrap();
     assert!(
         status.contains("epsilon = 0.123441, once") && status.contains("a factor e^0.123441."),
         "{status}"
     );
+    // The page is given the number itself, and rounds by itself.
     let study: serde_json::Value = serde_json::from_str(&client.get("/study").unwrap()).unwrap();
-    let shown = &study["facts"]["shown"];
-    assert_eq!((&shown["epsilon"], &shown["factor"]), (&"0.123441".into(), &"e^0.123441".into()));
-    // e^0.1234401 is 1.13138...: the nearest of three digits would be 1.13.
-    assert_eq!(shown["times"], "1.14");
+    assert!(study["facts"].as_str().unwrap().contains("\"epsilon\":0.1234401,"));
 }
 
+/// Everything is limited by address, pages as well as reports, and a client cannot invent addresses.
 #[test]
 fn addresses_are_limited() {
     let folder = tempfile::tempdir().unwrap();
-    let (study, key) = Draft::default().sign();
-    let running = Running::serve(&folder.path().join("s").display().to_string(), study, key, Some(0.5));
+    let limited = |name: &str, proxies: Vec<IpNet>| {
+        let (study, key) = Draft::default().sign();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        Running::with(listener, study, key, &folder.path().join(name).display().to_string(), |config| {
+            config.rate_limit = Some(0.5);
+            config.proxies = proxies;
+        })
+    };
+    let running = limited("s", Vec::new());
     let answers: Vec<u16> = (0..20).map(|_| post(running.address, None, b"").0).collect();
     assert_eq!(answers[0], 400);
     assert_eq!(post(running.address, None, b""), told(429, "too-many-requests"));
+    let get = |running: &Running, path: &str, forwarded: &str| {
+        let mut stream = TcpStream::connect(running.address).unwrap();
+        request(&mut stream, &format!("GET {path} HTTP/1.1{forwarded}"), b"").0
+    };
+    for path in ["/", "/study", "/round", "/status"] {
+        assert_eq!(get(&running, path, ""), 429, "{path}");
+    }
+    assert_eq!(get(&running, "/healthz", ""), 200);
+    // Behind a proxy the last hop counts, whatever the client wrote before it.
+    let running = limited("p", vec!["127.0.0.0/8".parse().unwrap()]);
+    let ask = |first: usize| {
+        get(&running, "/study", &format!("\r\nX-Forwarded-For: 1.1.1.{first}\r\nX-Forwarded-For: 8.8.8.8"))
+    };
+    let answers: Vec<u16> = (0..20).map(ask).collect();
+    assert!(answers[0] == 200 && answers[19] == 429, "{answers:?}");
 }
 
 #[test]
@@ -158,7 +182,8 @@ fn administration_needs_its_token() {
     {
         assert_eq!(admin("enroll", &token, wrong).0, 400, "{wrong}");
     }
-    let tokens = running.client().enroll(&running.admin, 3).unwrap();
+    assert_eq!(running.client().enroll(&running.admin, 3).unwrap().len(), 3);
+    let tokens = running.enroll(3);
     for (place, device) in tokens.iter().enumerate() {
         let (status, body) = admin("close", &token, "");
         assert_eq!((status, code(&body)), told(409, "too-few-reports"), "{place}");
@@ -173,7 +198,7 @@ fn administration_needs_its_token() {
     assert!(status["estimate"].as_array().unwrap().len() == 5, "the first round's estimate stands");
     let (status, body) = admin("end", &token, "");
     assert_eq!((status, code(&body)), told(409, "not-open"));
-    assert_eq!(post(running.address, Some(&device), &running.message()), told(410, "late"));
+    assert_eq!(running.reserve(&running.enroll_in(2, 1)[0]).1, "missed");
 }
 
 /// Without its database the service acknowledges nothing, and takes the same bytes when it is back.

@@ -2,12 +2,13 @@
 
 use dpglm::noise::RandomSource;
 use dpglm_collect::client::{Accepted, Record, Service as Client};
-use dpglm_collect::server::{Config, Service};
-use dpglm_collect::storage::{self, TokenHash};
+use dpglm_collect::protocol::StudyProtocol;
+use dpglm_collect::server::{Config, Log, Service};
+use dpglm_collect::storage::{self, Access, Outcome, Request, Storage, Terms, TokenHash};
 use dpglm_collect::study::{PublicKey, SignedStudy, SigningKey, Study};
 use dpglm_collect::token::Token;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
 /// A study with what tests vary.
@@ -20,6 +21,7 @@ pub struct Draft {
     pub minimum: u64,
     pub hours: f64,
     pub extensions: u32,
+    pub service: String,
 }
 
 impl Default for Draft {
@@ -32,15 +34,18 @@ impl Default for Draft {
             minimum: 2,
             hours: 1.0,
             extensions: 1,
+            service: "http://127.0.0.1:9".into(),
         }
     }
 }
 
 impl Draft {
     pub fn text(&self) -> String {
-        let Self { features, epsilon, randomizer, reports, minimum, hours, extensions } = self;
+        let Self { features, epsilon, randomizer, reports, minimum, hours, extensions, service } = self;
         format!(
-            r#"version = 1
+            r#"version = 2
+service = "{service}"
+expires = 2099-12-31
 name = "trial"
 purpose = "A trial of the service"
 participants = "nobody in particular"
@@ -73,6 +78,7 @@ extensions = {extensions}
 /// A running service.
 pub struct Running {
     pub address: SocketAddr,
+    pub metrics: SocketAddr,
     pub place: String,
     pub accepted: Accepted,
     pub key: PublicKey,
@@ -83,44 +89,56 @@ pub struct Running {
 }
 
 impl Running {
+    /// A study that names the address it is served at.
     pub fn start(place: &str, draft: &Draft) -> Self {
-        let (study, key) = draft.sign();
-        Self::serve(place, study, key, None)
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let service = format!("http://{}", listener.local_addr().unwrap());
+        let (study, key) = Draft { service, ..draft.clone() }.sign();
+        Self::with(listener, study, key, place, |_| ())
     }
 
-    pub fn serve(place: &str, study: SignedStudy, key: PublicKey, rate_limit: Option<f64>) -> Self {
+    pub fn serve(place: &str, study: SignedStudy, key: PublicKey) -> Self {
+        Self::with(TcpListener::bind("127.0.0.1:0").unwrap(), study, key, place, |_| ())
+    }
+
+    pub fn with(
+        listener: TcpListener,
+        study: SignedStudy,
+        key: PublicKey,
+        place: &str,
+        change: impl FnOnce(&mut Config),
+    ) -> Self {
         let accepted = Accepted::check(&study, &key, f64::MAX).unwrap();
-        let log = Arc::new(Mutex::new(String::new()));
-        let lines = log.clone();
+        let lines = Arc::new(Mutex::new(String::new()));
+        let kept = lines.clone();
         let admin = Token::fresh().unwrap();
-        let service = Service::start(Config {
-            study,
-            storage: place.into(),
-            admin: Some(admin.clone()),
-            rate_limit,
-            behind_proxy: false,
-            log: Arc::new(move |line| *lines.lock().unwrap() += &format!("{line}\n")),
-        })
-        .unwrap();
+        let log = Log::new(move |line| *kept.lock().unwrap() += &format!("{line}\n"));
+        let mut config =
+            Config { admin: Some(admin.clone()), rate_limit: None, ..Config::new(study, place, log) };
+        change(&mut config);
+        let service = Service::start(config).unwrap();
         let (stop, stopped) = tokio::sync::oneshot::channel();
-        let (tell, told) = std::sync::mpsc::channel();
+        let watched = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (address, metrics) = (listener.local_addr().unwrap(), watched.local_addr().unwrap());
+        listener.set_nonblocking(true).unwrap();
+        watched.set_nonblocking(true).unwrap();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
             runtime.block_on(async {
-                let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-                tell.send(listener.local_addr().unwrap()).unwrap();
+                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
                 let stop = async { drop(stopped.await) };
-                service.serve(listener, stop).await.unwrap();
+                let watched = tokio::net::TcpListener::from_std(watched).unwrap();
+                service.serve(listener, Some(watched), stop).await.unwrap();
             });
         });
-        let address = told.recv().unwrap();
         Self {
             address,
+            metrics,
             place: place.into(),
             accepted,
             key,
             admin,
-            log,
+            log: lines,
             stop: Some(stop),
             thread: Some(thread),
         }
@@ -130,12 +148,48 @@ impl Running {
         Client::new(&format!("http://{}", self.address)).unwrap()
     }
 
-    /// Enrols devices directly in the storage.
+    pub fn storage(&self) -> Box<dyn Storage> {
+        storage::open(&self.place, Access::Existing).unwrap()
+    }
+
+    /// Enrols devices of the first round directly in the storage.
     pub fn enroll(&self, count: usize) -> Vec<Token> {
-        let tokens: Vec<Token> = (0..count).map(|_| Token::fresh().unwrap()).collect();
-        let hashes: Vec<TokenHash> = tokens.iter().map(TokenHash::of).collect();
-        storage::open(&self.place).unwrap().enroll(&hashes).unwrap();
+        self.enroll_in(1, count)
+    }
+
+    /// Enrols devices that answer in this round.
+    pub fn enroll_in(&self, round: u32, count: usize) -> Vec<Token> {
+        let protocol = StudyProtocol::new(self.accepted.study()).unwrap();
+        let assignment = self.storage().assignment().unwrap();
+        let own = |token: &Token| protocol.assigned(&assignment, &TokenHash::of(token)) == round;
+        let tokens: Vec<Token> =
+            std::iter::repeat_with(|| Token::fresh().unwrap()).filter(own).take(count).collect();
+        self.storage().enroll(&tokens.iter().map(TokenHash::of).collect::<Vec<_>>()).unwrap();
         tokens
+    }
+
+    /// Enrols devices of whatever round they get.
+    pub fn enroll_any(&self, count: usize) -> Vec<Token> {
+        let tokens: Vec<Token> = (0..count).map(|_| Token::fresh().unwrap()).collect();
+        self.storage().enroll(&tokens.iter().map(TokenHash::of).collect::<Vec<_>>()).unwrap();
+        tokens
+    }
+
+    /// The answer to a request for a place: status, code and round.
+    pub fn reserve(&self, token: &Token) -> (u16, String, u64) {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        let head = format!("POST /reserve HTTP/1.1\r\nAuthorization: Bearer {}", token.reveal());
+        let (status, text) = request(&mut stream, &head, b"");
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        (status, value["code"].as_str().unwrap().into(), value["round"].as_u64().unwrap_or(0))
+    }
+
+    /// Stops the service and waits until it has.
+    pub fn stop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 
     /// A fresh message for the current round.
@@ -164,10 +218,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        self.stop();
     }
 }
 
@@ -218,4 +269,22 @@ pub fn head(token: Option<&str>) -> String {
 pub fn code(text: &str) -> String {
     let value: serde_json::Value = serde_json::from_str(text).unwrap();
     value["code"].as_str().unwrap().to_owned()
+}
+
+/// Hands requests to a storage as a service would, at this time.
+pub fn take(
+    storage: &mut dyn Storage,
+    protocol: &StudyProtocol,
+    batch: &[Request],
+    now: u64,
+) -> Vec<Outcome> {
+    let assignment = storage.assignment().unwrap();
+    let terms = Terms {
+        rule: &|round| protocol.rule(round),
+        assigned: &|token| protocol.assigned(&assignment, token),
+        hold: 600,
+        now,
+        current: true,
+    };
+    storage.take(batch, &terms).unwrap()
 }

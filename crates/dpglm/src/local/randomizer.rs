@@ -220,11 +220,19 @@ impl Randomizer {
     /// Server: adds the unbiased estimate of the vector behind a report.
     pub fn estimate(&self, report: &Report, into: &mut [f64]) -> Result<()> {
         require_dimension(self.dimension, into.len())?;
+        self.named_direction(report, |direction, sign| {
+            let factor = sign * self.radius / self.gain();
+            into.iter_mut().zip(direction).for_each(|(sum, u)| *sum += factor * u);
+        })
+    }
+
+    /// Gives `take` the direction that a report names, in the vector's own dimension, and its sign.
+    pub(super) fn named_direction(&self, report: &Report, take: impl FnOnce(&[f64], f64)) -> Result<()> {
         let malformed = |reason: &str| Error::Malformed { what: "report", reason: reason.into() };
         if report.kind != self.kind() {
             return Err(malformed("it comes from another kind of randomizer than the study's"));
         }
-        let (lifted, counter, factor) = match &self.law {
+        let (lifted, counter, sign) = match &self.law {
             Law::Duchi(_) => match report.index {
                 0 => (self.dimension, 0, -1.0),
                 1 => (self.dimension, 0, 1.0),
@@ -237,10 +245,7 @@ impl Randomizer {
         };
         let mut direction = vec![0.0; lifted];
         Directions::new(report.seed, lifted).direction(counter, &mut direction);
-        let factor = factor * self.radius / self.gain();
-        for (sum, u) in into.iter_mut().zip(&direction) {
-            *sum += factor * u;
-        }
+        take(&direction[..self.dimension], sign);
         Ok(())
     }
 }

@@ -1,85 +1,31 @@
-//! The curator's commands: `sign`, `enroll`, `estimate`.
+//! The curator's commands on a storage: `enroll`, `estimate`.
 
+use super::place::Place;
+use super::sign::Shuffling;
 use super::token;
 use crate::failure::Failure;
 use crate::{Format, render};
 use clap::Args;
 use dpglm::accounting::Certificate;
-use dpglm_collect::aggregate::{Aggregate, Coefficient};
 use dpglm_collect::client::Service;
-use dpglm_collect::storage::{self, Phase, TokenHash};
-use dpglm_collect::study::{SignedStudy, Study, signature_path};
+use dpglm_collect::protocol::same_result;
+use dpglm_collect::protocol::{Coefficient, StudyProtocol};
+use dpglm_collect::server::sum_round;
+use dpglm_collect::storage::{Phase, TokenHash};
+use dpglm_collect::study::Study;
 use dpglm_collect::token::Token;
-use dpglm_io::assembly::signed::signing_key;
 use serde::Serialize;
 use std::path::PathBuf;
-
-/// Sign a study file and show its plan.
-///
-/// The signature is written beside the study, as STUDY.sig. Whoever changes the file must sign it again, and gets a new study.
-#[derive(Args)]
-pub struct Sign {
-    /// The study file
-    #[arg(value_name = "STUDY")]
-    study: PathBuf,
-    /// The curator's secret key
-    #[arg(long, value_name = "FILE")]
-    key_file: PathBuf,
-}
-
-#[derive(Serialize)]
-struct PlanDocument {
-    schema: &'static str,
-    fingerprint: String,
-    public_key: String,
-    epsilon: f64,
-    rounds: Vec<u64>,
-    certificate: Certificate,
-}
-
-pub fn sign(arguments: &Sign, format: Format) -> Result<String, Failure> {
-    let key = signing_key(&arguments.key_file)?;
-    let study = Study::load(&arguments.study)?;
-    let aggregate = Aggregate::new(&study)?;
-    let certificate = aggregate.certificate()?;
-    let signed = SignedStudy::sign(study, &key);
-    let beside = signature_path(&arguments.study);
-    dpglm_io::write_atomically(&beside, format!("{}\n", signed.signature()).as_bytes())?;
-    let study = signed.unverified();
-    let rounds: Vec<u64> = (1..=aggregate.rounds()).map(|round| aggregate.rule(round).target).collect();
-    if format == Format::Json {
-        return render::json(&PlanDocument {
-            schema: "dpglm.collect.plan/1",
-            fingerprint: study.fingerprint().to_string(),
-            public_key: key.public().to_string(),
-            epsilon: study.epsilon(),
-            rounds,
-            certificate,
-        });
-    }
-    let rounds: Vec<String> = rounds.iter().map(u64::to_string).collect();
-    Ok(format!(
-        "study        {}\nfingerprint  {}\npublic key   {}\nepsilon      {}\nreports      {} in {} rounds\n\n{certificate}\n{}",
-        study.name(),
-        study.fingerprint(),
-        key.public(),
-        render::rounded_up(study.epsilon()),
-        rounds.join(" + "),
-        rounds.len(),
-        render::conditions(&certificate, "--format json lists them"),
-    ))
-}
 
 /// Make enrolment tokens, one for each device.
 ///
 /// A token lets one device answer once. Tokens are told here and nowhere else; the storage keeps their hashes.
 #[derive(Args)]
 pub struct Enroll {
-    /// The study's storage: an SQLite file or a PostgreSQL URL
-    #[arg(long, value_name = "PLACE", required_unless_present = "service", conflicts_with = "service")]
-    storage: Option<String>,
+    #[command(flatten)]
+    place: Place,
     /// Ask a running service instead
-    #[arg(long, value_name = "URL", requires = "admin_token_file")]
+    #[arg(long, value_name = "URL", requires = "admin_token_file", conflicts_with_all = ["storage", "storage_file"])]
     service: Option<String>,
     /// The administrator's token, for --service
     #[arg(long, value_name = "FILE")]
@@ -96,53 +42,59 @@ pub struct Enroll {
 const CHUNK: usize = 10_000;
 
 pub fn enroll(arguments: &Enroll) -> Result<String, Failure> {
-    let mut storage = match &arguments.storage {
-        Some(place) => {
-            let mut storage = storage::open(place)?;
-            if storage.study()?.is_none() {
-                return Err(Failure::Failed(
-                    "no study has begun in this storage: start `dpglm collect serve` first".into(),
-                ));
-            }
-            Some(storage)
-        }
-        None => None,
-    };
     let remote = match (&arguments.service, &arguments.admin_token_file) {
         (Some(address), Some(file)) => Some((Service::new(address)?, token(file)?)),
+        (None, Some(_)) => return Err(Failure::Usage("--admin-token-file goes with --service".into())),
         _ => None,
     };
+    let mut storage = if remote.is_none() { Some(arguments.place.open()?) } else { None };
+    // The file comes first: tokens that nobody could write down would be enrolled for nothing.
+    dpglm_io::write_secret(&arguments.output, "")?;
     let mut text = String::new();
     let mut left = arguments.count as usize;
-    while left > 0 {
+    let mut more = |left: usize| -> Result<Vec<Token>, Failure> {
         let count = left.min(CHUNK);
-        let tokens = match (&mut storage, &remote) {
+        match (&mut storage, &remote) {
             (Some(storage), _) => {
                 let tokens = (0..count).map(|_| Token::fresh()).collect::<Result<Vec<_>, _>>()?;
                 storage.enroll(&tokens.iter().map(TokenHash::of).collect::<Vec<_>>())?;
-                tokens
+                Ok(tokens)
             }
-            (None, Some((service, admin))) => service.enroll(admin, count)?,
-            (None, None) => return Err(Failure::Usage("give --storage or --service".into())),
-        };
-        for token in tokens {
-            text += &token.reveal();
-            text.push('\n');
+            (None, Some((service, admin))) => Ok(service.enroll(admin, count)?),
+            (None, None) => Err(Failure::Usage("give --storage or --service".into())),
         }
-        left -= count;
+    };
+    let mut failure = None;
+    while left > 0 && failure.is_none() {
+        match more(left) {
+            Ok(tokens) => {
+                left -= tokens.len().min(left);
+                for token in tokens {
+                    text += &token.reveal();
+                    text.push('\n');
+                }
+            }
+            Err(error) => failure = Some(error),
+        }
     }
-    dpglm_io::write_secret(&arguments.output, &text)?;
+    // What was enrolled before a failure is not lost.
+    std::fs::write(&arguments.output, &text)
+        .map_err(|error| Failure::Failed(format!("{}: {error}", arguments.output.display())))?;
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
     Ok(format!("{} tokens are in {}.\n", arguments.count, arguments.output.display()))
 }
 
-/// The estimate so far, computed anew from the stored reports.
+/// The estimate so far, computed again from the stored reports.
 ///
 /// Every closed round is summed again and compared with what the service has stored.
 #[derive(Args)]
 pub struct Estimate {
-    /// The study's storage: an SQLite file or a PostgreSQL URL
-    #[arg(long, value_name = "PLACE")]
-    storage: String,
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    shuffling: Shuffling,
 }
 
 #[derive(Serialize)]
@@ -153,6 +105,8 @@ struct EstimateDocument<'a> {
     rounds: Vec<RoundDocument>,
     estimate: Vec<Coefficient>,
     certificate: Certificate,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shuffled: Option<Certificate>,
 }
 
 #[derive(Serialize)]
@@ -163,24 +117,29 @@ struct RoundDocument {
 }
 
 pub fn estimate(arguments: &Estimate, format: Format) -> Result<String, Failure> {
-    let mut storage = storage::open(&arguments.storage)?;
+    let mut storage = arguments.place.open()?;
     let stored = storage.study()?.ok_or_else(|| {
         Failure::Failed(
             "no study has begun in this storage: name the storage of `dpglm collect serve`".into(),
         )
     })?;
     let study = Study::parse(&stored.text)?;
-    let aggregate = Aggregate::new(&study)?;
+    let protocol = StudyProtocol::new(&study)?;
     let rounds = storage.rounds()?;
     for round in rounds.iter().filter(|round| round.phase == Phase::Closed) {
-        let closed = aggregate.close_round(&round.state, &storage.reports(round.number)?)?;
-        if round.result.as_deref() != Some(&closed.result) {
+        let closed = sum_round(&mut *storage, &protocol, round, &|| ())?;
+        if !round.result.as_deref().is_some_and(|stored| same_result(stored, &closed.result)) {
             return Err(Failure::Failed(format!(
                 "round {}: the stored result is not that of the stored reports: restore the storage from a backup",
                 round.number
             )));
         }
     }
+    let closed = rounds.iter().filter(|round| round.phase == Phase::Closed).map(|round| round.count);
+    let shuffled = match arguments.shuffling.shuffled_delta {
+        Some(delta) => Some(protocol.shuffled(closed, delta)?),
+        None => None,
+    };
     let document = EstimateDocument {
         schema: "dpglm.collect.estimate/1",
         study: study.name(),
@@ -193,8 +152,9 @@ pub fn estimate(arguments: &Estimate, format: Format) -> Result<String, Failure>
                 reports: round.count,
             })
             .collect(),
-        estimate: aggregate.estimate(&rounds)?,
-        certificate: aggregate.certificate()?,
+        estimate: protocol.estimate(rounds.iter().rev().find_map(|round| round.result.as_deref()))?,
+        certificate: protocol.certificate()?,
+        shuffled,
     };
     if format == Format::Json {
         return render::json(&document);
@@ -210,5 +170,8 @@ pub fn estimate(arguments: &Estimate, format: Format) -> Result<String, Failure>
     }
     text += &format!("\nColumns that are not listed are zero.\n\n{}\n", document.certificate);
     text += &render::conditions(&document.certificate, "--format json lists them");
+    if let Some(shuffled) = &document.shuffled {
+        text += &format!("\nShuffled: {shuffled}\n");
+    }
     Ok(text)
 }

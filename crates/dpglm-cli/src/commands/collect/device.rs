@@ -2,18 +2,18 @@
 
 use super::{read, token};
 use crate::failure::Failure;
+use crate::progress::tell;
 use crate::{Format, flags, render};
 use clap::Args;
 use dpglm::noise::RandomSource;
-use dpglm_collect::client::{Accepted, Device, Service, Standing};
+use dpglm_collect::client::{Device, Service, answer};
 use dpglm_collect::study::PublicKey;
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Answer a study from this device: check, randomize, keep, send.
 ///
-/// The values never leave. The report is written to the device's folder before it is sent; calling again sends the same bytes.
+/// The values never leave. A place in this device's round is asked for first; without one nothing is spent. The report is written to the device's folder before it is sent; calling again sends the same bytes.
 #[derive(Args)]
 pub struct Report {
     /// The study's service
@@ -22,6 +22,9 @@ pub struct Report {
     /// The curator's public key, from a source you trust
     #[arg(long, value_name = "HEX")]
     key: String,
+    /// Statements about that key that you got from the curator, besides those of the service
+    #[arg(long, value_name = "FILE")]
+    key_statements: Option<PathBuf>,
     /// The most epsilon that this device may spend in all its studies together
     #[arg(long, value_name = "EPSILON", value_parser = flags::number)]
     limit: f64,
@@ -31,7 +34,7 @@ pub struct Report {
     /// The device's folder, which keeps what was spent and sent
     #[arg(long, value_name = "FOLDER")]
     device: PathBuf,
-    /// The values: a JSON object from column to number. A column left out, or null, counts as the middle of its bounds
+    /// The values: a JSON object from column to number. A column left out, or one that is not a number, counts as the middle of its bounds
     #[arg(long, value_name = "FILE")]
     record: PathBuf,
 }
@@ -48,59 +51,33 @@ struct Document<'a> {
 
 pub fn run(arguments: &Report, format: Format) -> Result<String, Failure> {
     let service = Service::new(&arguments.service)?;
-    let key = PublicKey::parse(&arguments.key)?;
-    let accepted = Accepted::check(&service.study()?, &key, arguments.limit)?;
-    let study = accepted.study();
-    let mut device = Device::open(&arguments.device)?;
-    let answered = match device.made(&accepted)? {
-        Some(before) => before,
-        None => {
-            let values: BTreeMap<String, Option<f64>> = serde_json::from_str(&read(&arguments.record)?)
-                .map_err(|_| {
-                    // The parser's message may quote a value.
-                    Failure::Failed(format!(
-                        "{}: not a JSON object from column to number",
-                        arguments.record.display()
-                    ))
-                })?;
-            let values = values.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
-            let record = accepted.record(&values)?;
-            let round = service.round()?;
-            if round.phase != "open" {
-                return Err(Failure::Failed(format!(
-                    "no round is open (round {} is {}): try again later; nothing was spent",
-                    round.round, round.phase
-                )));
-            }
-            let token = token(&arguments.token_file)?;
-            let mut rng = RandomSource::from_os()?;
-            device.answer(
-                &accepted,
-                arguments.limit,
-                &token,
-                (round.round, &round.state),
-                &record,
-                &mut rng,
-            )?
-        }
-    };
-    let answer = service.send(&answered.token, &answered.message)?;
-    let standing = device.settle(&accepted, answer)?;
-    let spent = device.spent();
-    if standing != Standing::Counted {
-        let again = if answer.retry() { "; call again to send the same bytes" } else { "" };
-        return Err(Failure::Failed(format!(
-            "the service answered {}: {}{again}; epsilon {} is spent",
-            answer.code(),
-            answer.message(),
-            render::rounded_up(study.epsilon())
-        )));
+    if let Some(warning) = service.warning() {
+        tell(&warning);
     }
+    let key = PublicKey::parse(&arguments.key)?;
+    let statements = arguments.key_statements.as_deref().map_or_else(|| Ok(String::new()), read)?;
+    let accepted = service.accept(&key, &statements, arguments.limit)?;
+    let study = accepted.study();
+    let token = token(&arguments.token_file)?;
+    let mut device = Device::open(&arguments.device)?;
+    let path = &arguments.record;
+    let record = || {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            dpglm_collect::Error::Argument(format!(
+                "{}: {error}: give a file that can be read",
+                path.display()
+            ))
+        })?;
+        accepted.record_from_json(&text)
+    };
+    let mut rng = RandomSource::from_os()?;
+    let told = answer(&service, &accepted, &mut device, arguments.limit, &token, record, &mut rng)?;
+    let spent = device.spent();
     if format == Format::Json {
         return render::json(&Document {
             schema: "dpglm.collect.report/1",
             study: study.name(),
-            code: answer.code(),
+            code: told.answer.code(),
             epsilon: study.epsilon(),
             spent,
             limit: arguments.limit,
@@ -109,8 +86,8 @@ pub fn run(arguments: &Report, format: Format) -> Result<String, Failure> {
     Ok(format!(
         "{}: {}. {} bytes were sent; this device has spent epsilon {} of {}.\n",
         study.name(),
-        answer.message(),
-        answered.message.len(),
+        told.answer.message(),
+        told.bytes,
         render::rounded_up(spent),
         render::plain(arguments.limit)
     ))

@@ -1,11 +1,7 @@
-//! What a device is told about its report: one HTTP status and one machine-readable code for each case.
+//! What a device is told about its report, or about a place in its round: one HTTP status and one machine-readable code for each case.
 //!
 //! A retry of the identical report is answered 200 `already-counted`, before and after the end of its round: a device whose
 //! acknowledgement was lost must be able to learn the truth without spending more. Anything else changes nothing and says why.
-
-use axum::http::StatusCode;
-
-use crate::storage::Outcome;
 
 /// The answer to a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +18,7 @@ pub enum Answer {
     Duplicate,
     /// The round is over.
     Late,
-    /// The round has not begun.
+    /// Not this device's round, or it has not begun.
     WrongRound,
     /// The body is longer than any report.
     Oversized,
@@ -36,11 +32,17 @@ pub enum Answer {
     Slow,
     /// Too many reports are waiting, or the storage failed: not acknowledged, send the identical bytes again.
     Unavailable,
+    /// A place in the device's round is held: it may make its report now.
+    Reserved,
+    /// The device's round has no place now. Nothing was spent.
+    Wait,
+    /// The device's round is over. Nothing was spent.
+    Missed,
 }
 
 impl Answer {
     /// All answers.
-    pub const ALL: [Answer; 13] = [
+    pub const ALL: [Answer; 16] = [
         Answer::Accepted,
         Answer::AlreadyCounted,
         Answer::Malformed,
@@ -54,24 +56,30 @@ impl Answer {
         Answer::TooMany,
         Answer::Slow,
         Answer::Unavailable,
+        Answer::Reserved,
+        Answer::Wait,
+        Answer::Missed,
     ];
 
     /// The HTTP status.
-    pub fn status(self) -> StatusCode {
+    pub fn status(self) -> u16 {
         match self {
-            Answer::Accepted => StatusCode::CREATED,
-            Answer::AlreadyCounted => StatusCode::OK,
-            Answer::Malformed => StatusCode::BAD_REQUEST,
-            Answer::Token => StatusCode::UNAUTHORIZED,
-            Answer::Slow => StatusCode::REQUEST_TIMEOUT,
-            Answer::Duplicate => StatusCode::CONFLICT,
-            Answer::Late => StatusCode::GONE,
-            Answer::WrongRound => StatusCode::PRECONDITION_FAILED,
-            Answer::Oversized => StatusCode::PAYLOAD_TOO_LARGE,
-            Answer::WrongStudy => StatusCode::MISDIRECTED_REQUEST,
-            Answer::Replayed => StatusCode::UNPROCESSABLE_ENTITY,
-            Answer::TooMany => StatusCode::TOO_MANY_REQUESTS,
-            Answer::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Answer::Accepted => 201,
+            Answer::AlreadyCounted => 200,
+            Answer::Malformed => 400,
+            Answer::Token => 401,
+            Answer::Slow => 408,
+            Answer::Duplicate => 409,
+            Answer::Late => 410,
+            Answer::WrongRound => 412,
+            Answer::Oversized => 413,
+            Answer::WrongStudy => 421,
+            Answer::Replayed => 422,
+            Answer::TooMany => 429,
+            Answer::Unavailable => 503,
+            Answer::Reserved => 200,
+            Answer::Wait => 202,
+            Answer::Missed => 410,
         }
     }
 
@@ -91,6 +99,9 @@ impl Answer {
             Answer::TooMany => "too-many-requests",
             Answer::Slow => "slow",
             Answer::Unavailable => "unavailable",
+            Answer::Reserved => "reserved",
+            Answer::Wait => "wait",
+            Answer::Missed => "missed",
         }
     }
 
@@ -103,13 +114,16 @@ impl Answer {
             Answer::Token => "send an enrolment token of this study as Authorization: Bearer",
             Answer::Duplicate => "this device has already answered: a device answers once",
             Answer::Late => "the round is over: the report was not counted",
-            Answer::WrongRound => "the round has not begun: ask for the current round first",
+            Answer::WrongRound => "the round has not begun, or is not this device's: ask for a place first",
             Answer::Oversized => "the body is longer than a report",
             Answer::WrongStudy => "the report was made for another study",
             Answer::Replayed => "these bytes are another device's report",
             Answer::TooMany => "too many requests from this address: wait a little",
             Answer::Slow => "the body did not arrive in time",
             Answer::Unavailable => "not counted yet: send the identical report again a little later",
+            Answer::Reserved => "a place is held: make the report now",
+            Answer::Wait => "no place in this device's round now: nothing was spent, come back later",
+            Answer::Missed => "this device's round is over: nothing was spent",
         }
     }
 
@@ -124,20 +138,6 @@ impl Answer {
     }
 }
 
-impl From<Outcome> for Answer {
-    fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Accepted => Answer::Accepted,
-            Outcome::AlreadyCounted => Answer::AlreadyCounted,
-            Outcome::UnknownToken => Answer::Token,
-            Outcome::Duplicate => Answer::Duplicate,
-            Outcome::Replayed => Answer::Replayed,
-            Outcome::Late => Answer::Late,
-            Outcome::WrongRound => Answer::WrongRound,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,7 +147,11 @@ mod tests {
         for (place, answer) in Answer::ALL.into_iter().enumerate() {
             assert_eq!(Answer::from_code(answer.code()), Some(answer));
             let others = &Answer::ALL[place + 1..];
-            assert!(others.iter().all(|other| other.status() != answer.status()), "{answer:?}");
+            // A request for a place and a report never meet, so their answers may share a number.
+            let places = |answer| matches!(answer, Answer::Reserved | Answer::Wait | Answer::Missed);
+            let same =
+                |other: &&Answer| places(**other) == places(answer) && other.status() == answer.status();
+            assert!(others.iter().find(same).is_none(), "{answer:?}");
         }
         assert_eq!(Answer::from_code("?"), None);
     }

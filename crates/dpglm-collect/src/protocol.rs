@@ -1,7 +1,7 @@
 //! The curator's side of a study: which rounds there are, what a round's reports say together, and the estimate.
 //!
 //! The fit is [`LocalIht`]. Nothing here knows of HTTP or of a storage: a state goes in as text, reports go in as bytes, the next
-//! state comes out. The same reports give the same state to the last bit, whoever computes it.
+//! state comes out. The same reports give the same state to the last bit, in any order, whoever computes it.
 //!
 //! A record is scaled by the study's bounds: each feature to [-1, 1], a linear response to [-1, 1], a logistic one to 0 or 1
 //! (above the middle of its bounds, or not); a missing feature counts as its middle. Estimates are scaled back.
@@ -9,23 +9,27 @@
 //! The plan of the rounds is computed from the study by device and service alike. A device refuses a round whose numbers are not
 //! those of its own plan, so that two versions of this program never mix silently.
 
+mod assignment;
+
 use std::sync::Arc;
 
 use dpglm::accounting::Certificate;
 use dpglm::families;
 use dpglm::local::randomizer::{Kind, Randomizer, Report};
-use dpglm::local::{LocalIht, RoundPlan, RoundState};
+use dpglm::local::{LocalIht, ReportSum, RoundPlan, RoundState};
 use dpglm::noise::RandomSource;
-use dpglm::privacy::{Randomness, decimal};
+use dpglm::privacy::Randomness;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::storage::{Round, Rule};
-use crate::study::{Column, Family, Study};
+use crate::study::{Family, Study};
+use crate::token::TokenHash;
+
+pub use assignment::Assignment;
 
 /// The plan of a study. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Aggregate {
+pub struct StudyProtocol {
     inner: Arc<Inner>,
 }
 
@@ -36,6 +40,19 @@ struct Inner {
     plan: RoundPlan,
     /// The randomizer of each round.
     randomizers: Vec<Randomizer>,
+}
+
+/// When rounds end: public, from the study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rule {
+    /// A round with so many reports is complete.
+    pub target: u64,
+    /// A round with fewer is never closed.
+    pub minimum: u64,
+    /// How long a round lasts.
+    pub seconds: u64,
+    /// How often a round with too few reports is given the same time again.
+    pub extensions: u32,
 }
 
 /// A closed round.
@@ -56,58 +73,22 @@ pub struct Coefficient {
     pub estimate: f64,
 }
 
-/// A study's facts, for the page, which has no reader for the study's own format.
-#[derive(Debug, Serialize)]
-pub struct Facts<'a> {
-    name: &'a str,
-    purpose: &'a str,
-    participants: &'a str,
-    epsilon: f64,
-    shown: Shown,
-    family: &'static str,
-    intercept: bool,
-    features: &'a [Column],
-    response: &'a Column,
-}
-
-/// The promise as people read it, rounded up.
-#[derive(Debug, Serialize)]
-struct Shown {
-    epsilon: String,
-    /// `e^0.5`.
-    factor: String,
-    /// How many times as likely that is.
-    times: String,
-}
-
-impl Shown {
-    fn of(epsilon: f64) -> Self {
-        // More than the exponential function errs by.
-        let times = epsilon.exp() * (1.0 + 1e-14);
-        Self {
-            epsilon: decimal::rounded_up(epsilon),
-            factor: decimal::factor(epsilon),
-            times: decimal::rounded_up_to(times, 3),
-        }
-    }
-}
-
 /// What a device does in a round, for the page.
 #[derive(Debug, Serialize)]
 pub struct RoundNumbers {
     kind: Kind,
-    dimension: usize,
-    radius: f64,
+    pub(crate) dimension: usize,
+    pub(crate) radius: f64,
     epsilon: f64,
     candidates: u32,
     cap: u32,
-    gain: f64,
+    pub(crate) gain: f64,
 }
 
 /// The relative difference of two clips that counts as rounding.
 const ROUNDING: f64 = 1e-9;
 
-impl Aggregate {
+impl StudyProtocol {
     /// The plan of a study: public numbers only.
     pub fn new(study: &Study) -> Result<Self> {
         let (family, interval) = match study.family() {
@@ -156,6 +137,29 @@ impl Aggregate {
             seconds: study.seconds(),
             extensions: study.extensions(),
         }
+    }
+
+    /// The round in which a device answers: drawn from its token by the service's secret, in proportion to the rounds' sizes.
+    ///
+    /// Nobody chooses: people who act together are spread over the rounds as everybody is.
+    pub fn assigned(&self, assignment: &Assignment, token: &TokenHash) -> u32 {
+        let rounds = &self.inner.plan.rounds;
+        let first = place(assignment.first()).min(rounds.len() - 1);
+        let total: u128 = rounds[first..].iter().map(|round| u128::from(round.users)).sum();
+        let mut at = (u128::from(assignment.draw(token)) * total) >> 64;
+        for (place, round) in rounds.iter().enumerate().skip(first) {
+            if at < u128::from(round.users) {
+                return u32::try_from(place + 1).unwrap_or(u32::MAX);
+            }
+            at -= u128::from(round.users);
+        }
+        self.rounds()
+    }
+
+    /// When a round that opens now is due, in seconds since 1970: never after the study's own end.
+    pub fn deadline(&self, round: u32, now: u64) -> u64 {
+        let due = now.saturating_add(self.rule(round).seconds);
+        self.inner.study.expires().map_or(due, |end| due.min(end.max(now)))
     }
 
     /// The promise to each participant.
@@ -241,24 +245,25 @@ impl Aggregate {
         if agrees { Ok((state, randomizer)) } else { Err(foreign()) }
     }
 
-    /// Sums a round's reports, which must be sorted, and takes the step.
-    pub fn close_round(&self, state: &str, reports: &[Vec<u8>]) -> Result<Closed> {
+    /// An empty sum for a round's reports.
+    pub fn sum(&self, state: &str) -> Result<ReportSum> {
         let number = u32::try_from(read(state)?.round + 1).unwrap_or(u32::MAX);
-        let (state, randomizer) = self.round(state, number)?;
-        let mut sum = vec![0.0; state.columns.len()];
-        for report in reports {
-            randomizer.estimate(&Report::from_bytes(report)?, &mut sum)?;
-        }
-        let next = self.inner.fit.close_round(&self.inner.plan, &state, &sum, reports.len() as u64)?;
+        let (_, randomizer) = self.round(state, number)?;
+        Ok(ReportSum::new(randomizer))
+    }
+
+    /// Takes the step that a round's sum leads to.
+    pub fn close_round(&self, state: &str, sum: &ReportSum) -> Result<Closed> {
+        let number = u32::try_from(read(state)?.round + 1).unwrap_or(u32::MAX);
+        let (state, _) = self.round(state, number)?;
+        let next = self.inner.fit.close_round(&self.inner.plan, &state, &sum.total(), sum.count())?;
         let result = write(&next)?;
         Ok(Closed { next: (number < self.rounds()).then(|| result.clone()), result })
     }
 
-    /// The estimate after the last closed round, in the study's units. Empty if no round is closed.
-    pub fn estimate(&self, rounds: &[Round]) -> Result<Vec<Coefficient>> {
-        let Some(result) = rounds.iter().rev().find_map(|round| round.result.as_deref()) else {
-            return Ok(Vec::new());
-        };
+    /// The estimate of the last closed round's result, in the study's units. Empty if no round is closed.
+    pub fn estimate(&self, result: Option<&str>) -> Result<Vec<Coefficient>> {
+        let Some(result) = result else { return Ok(Vec::new()) };
         let fitted = read(result)?.coefficients;
         let study = &self.inner.study;
         let [low, high] = study.response().bounds;
@@ -280,6 +285,11 @@ impl Aggregate {
         Ok(estimate)
     }
 
+    /// What a mean gradient is multiplied by.
+    pub(crate) fn step(&self) -> f64 {
+        self.inner.plan.step
+    }
+
     /// The numbers of a round.
     pub fn round_numbers(&self, round: u32) -> Option<RoundNumbers> {
         self.inner.randomizers.get(place(round)).map(|randomizer| RoundNumbers {
@@ -292,22 +302,17 @@ impl Aggregate {
             gain: randomizer.gain(),
         })
     }
+}
 
-    /// The facts of the study.
-    pub fn facts(&self) -> Facts<'_> {
-        let study = &self.inner.study;
-        Facts {
-            name: study.name(),
-            purpose: study.purpose(),
-            participants: study.participants(),
-            epsilon: study.epsilon(),
-            shown: Shown::of(study.epsilon()),
-            family: study.family().name(),
-            intercept: study.intercept(),
-            features: study.features(),
-            response: study.response(),
-        }
-    }
+/// Whether two results of a round are the same: equal columns, and coefficients up to rounding. The first version of this
+/// program added reports up in another way.
+pub fn same_result(one: &str, other: &str) -> bool {
+    let (Ok(one), Ok(other)) = (read(one), read(other)) else { return false };
+    let close = |a: &f64, b: &f64| (a - b).abs() <= 1e-6 * a.abs().max(b.abs());
+    one.round == other.round
+        && one.columns == other.columns
+        && one.coefficients.len() == other.coefficients.len()
+        && one.coefficients.iter().zip(&other.coefficients).all(|(a, b)| close(a, b))
 }
 
 /// Rounds are counted from 1 outside, from 0 in the plan.
@@ -329,7 +334,6 @@ fn read(text: &str) -> Result<RoundState> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::Phase;
 
     fn study(family: &str) -> Study {
         Study::parse(&format!(
@@ -347,46 +351,37 @@ mod tests {
         .unwrap()
     }
 
-    fn closed(aggregate: &Aggregate, coefficients: [f64; 4]) -> Round {
-        let mut state = read(&aggregate.first().unwrap()).unwrap();
-        state.coefficients = coefficients.to_vec();
-        Round {
-            number: 1,
-            phase: Phase::Closed,
-            count: 1,
-            deadline: 0,
-            extensions: 0,
-            state: String::new(),
-            result: Some(write(&state).unwrap()),
-        }
+    fn closed(protocol: &StudyProtocol, coefficients: [f64; 4]) -> String {
+        let state = read(&protocol.first().unwrap()).unwrap();
+        write(&RoundState { coefficients: coefficients.to_vec(), ..state }).unwrap()
     }
 
     /// Prediction from the estimate in the study's units is the fit's own prediction, scaled.
     #[test]
     fn estimates_are_in_the_studys_units() {
         for (family, middle, half) in [("linear", 20.0, 10.0), ("logistic", 0.0, 1.0)] {
-            let aggregate = Aggregate::new(&study(family)).unwrap();
+            let protocol = StudyProtocol::new(&study(family)).unwrap();
             let fitted = [0.5, -0.25, 0.125, 0.0625];
-            let estimate = aggregate.estimate(&[closed(&aggregate, fitted)]).unwrap();
+            let estimate = protocol.estimate(Some(&closed(&protocol, fitted))).unwrap();
             let names: Vec<&str> = estimate.iter().map(|c| c.name.as_str()).collect();
             assert_eq!(names, ["(Intercept)", "u", "v", "w"]);
             for record in [[0.0, 0.0, 5.0], [3.0, -0.5, 5.75], [4.0, 1.0, 6.0]] {
-                let (scaled, _) = aggregate.scale(&record, 10.0);
+                let (scaled, _) = protocol.scale(&record, 10.0);
                 let fit: f64 = scaled.iter().zip(fitted).map(|(x, b)| x * b).sum();
                 let user: f64 = estimate[1..].iter().zip(record).map(|(c, x)| c.estimate * x).sum();
                 assert!((estimate[0].estimate + user - (middle + half * fit)).abs() < 1e-12);
             }
-            assert_eq!(aggregate.estimate(&[]).unwrap(), []);
+            assert_eq!(protocol.estimate(None).unwrap(), []);
         }
     }
 
     #[test]
     fn every_value_is_scaled_by_the_public_rule() {
-        let linear = Aggregate::new(&study("linear")).unwrap();
+        let linear = StudyProtocol::new(&study("linear")).unwrap();
         let odd = [f64::NAN, f64::INFINITY, -1e300];
         assert_eq!(linear.scale(&odd, f64::NEG_INFINITY), (vec![0.0, 1.0, -1.0, 1.0], -1.0));
         assert_eq!(linear.scale(&[1.0, 0.5, 5.5], f64::NAN), (vec![-0.5, 0.5, 0.0, 1.0], 0.0));
-        let logistic = Aggregate::new(&study("logistic")).unwrap();
+        let logistic = StudyProtocol::new(&study("logistic")).unwrap();
         for (response, coded) in
             [(10.0, 0.0), (20.0, 0.0), (20.5, 1.0), (30.0, 1.0), (f64::NAN, 0.0), (1e9, 1.0)]
         {
@@ -396,30 +391,27 @@ mod tests {
 
     #[test]
     fn reports_of_another_kind_are_not_accepted() {
-        let aggregate = Aggregate::new(&study("linear")).unwrap();
+        let protocol = StudyProtocol::new(&study("linear")).unwrap();
         let report = |kind, index| Report { kind, seed: [7; 16], index }.to_bytes();
-        assert!(
-            aggregate.accepts(1, &report(Kind::Duchi, 0)) && aggregate.accepts(1, &report(Kind::Duchi, 1))
-        );
-        assert!(!aggregate.accepts(1, &report(Kind::Duchi, 2)));
-        assert!(!aggregate.accepts(1, &report(Kind::PrivUnit, 0)));
-        assert!(!aggregate.accepts(0, &report(Kind::Duchi, 0)));
-        assert!(!aggregate.accepts(aggregate.rounds() + 1, &report(Kind::Duchi, 0)));
-        assert!(!aggregate.accepts(1, &[]));
+        assert!(protocol.accepts(1, &report(Kind::Duchi, 0)) && protocol.accepts(1, &report(Kind::Duchi, 1)));
+        assert!(!protocol.accepts(1, &report(Kind::Duchi, 2)));
+        assert!(!protocol.accepts(1, &report(Kind::PrivUnit, 0)));
+        assert!(!protocol.accepts(0, &report(Kind::Duchi, 0)));
+        assert!(!protocol.accepts(protocol.rounds() + 1, &report(Kind::Duchi, 0)));
+        assert!(!protocol.accepts(1, &[]));
     }
 
     #[test]
     fn the_plan_spends_epsilon_once_and_asks_for_all_reports() {
-        let aggregate = Aggregate::new(&study("linear")).unwrap();
-        let asked: u64 = (1..=aggregate.rounds()).map(|round| aggregate.rule(round).target).sum();
+        let protocol = StudyProtocol::new(&study("linear")).unwrap();
+        let asked: u64 = (1..=protocol.rounds()).map(|round| protocol.rule(round).target).sum();
         assert_eq!(asked, 100);
-        let guarantee = aggregate.certificate().unwrap().guarantee().unwrap();
+        let guarantee = protocol.certificate().unwrap().guarantee().unwrap();
         // Certificates round upward.
         assert!((1.0..1.0 + 1e-9).contains(&guarantee.epsilon) && guarantee.delta == 0.0);
-        assert!(aggregate.close_round("null", &[]).is_err());
-        assert!(
-            aggregate.close_round(&aggregate.first().unwrap(), &[]).is_err(),
-            "an empty round is not closed"
-        );
+        let first = protocol.first().unwrap();
+        assert!(protocol.sum("null").is_err());
+        let empty = protocol.sum(&first).unwrap();
+        assert!(protocol.close_round(&first, &empty).is_err(), "an empty round is not closed");
     }
 }
