@@ -14,10 +14,12 @@
 //!   consistent for any errors independent of the features.
 //! * Poisson: the clipped residual minus its expectation under the model (Cantoni and Ronchetti 2001), scaled back to the cap.
 
+pub mod likelihood;
 pub mod monotone;
 pub mod multinomial;
 pub mod poisson;
 
+pub use likelihood::Likelihood;
 pub use monotone::MonotoneLink;
 
 use crate::error::{Error, Result};

@@ -35,7 +35,7 @@ use crate::data::Dataset;
 use crate::data::design::{Design, Storage};
 use lanes::Level;
 
-pub(crate) use columns::{ColumnSums, column_sums};
+pub(crate) use columns::column_sums;
 pub(crate) use grid::{Grid, plain_error, power_above};
 pub(crate) use mapped::mapped_squares;
 pub(crate) use partial::Partial;

@@ -12,6 +12,7 @@ pub mod gumbel_top;
 pub mod laplace;
 pub mod peeling;
 pub mod quantile;
+mod tally;
 
 pub use clipped_sum::ClippedSum;
 pub use exponential::ExponentialMechanism;
@@ -20,6 +21,7 @@ pub use gumbel_top::GumbelTop;
 pub use laplace::LaplaceVector;
 pub use peeling::LaplacePeeling;
 pub use quantile::{Candidates, PrivateQuantile};
+pub(crate) use tally::Tally;
 
 use crate::error::{Error, Result};
 use crate::privacy::Event;

@@ -20,7 +20,7 @@
 //! Gradients are bounded by clipping in place of an assumed Lipschitz constant; the printed constant of the noise is
 //! missing there; exact composition.
 
-use super::glm::{Glm, adjacency};
+use super::glm::Glm;
 use super::iht::keep_largest;
 use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy};
@@ -177,7 +177,7 @@ impl Prepared<DpIht> {
         }
         let values = support.iter().map(|&j| point[j]).collect();
         let certificate = purse
-            .close(adjacency(data))
+            .close(data.adjacency())
             .enforcing(
                 "the rows of a unit are weighted so that their l2 norms sum to at most the stated length",
             )

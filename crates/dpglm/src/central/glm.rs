@@ -42,7 +42,6 @@ use crate::error::{Error, Result};
 use crate::families::{BoundedScore, Family};
 use crate::kernels::predict;
 use crate::noise::RandomSource;
-use crate::privacy::Adjacency;
 use nalgebra::DMatrix;
 
 /// A private generalized linear model with one linear predictor.
@@ -186,7 +185,7 @@ impl Prepared<Glm> {
         // Step 2
         let start = self.model.start(data, &response, &mut purse)?;
         let estimate = self.model.descend(data, &response, start, &mut purse, progress)?;
-        Ok(estimate.certified(purse.close(adjacency(data))))
+        Ok(estimate.certified(purse.close(data.adjacency())))
     }
 }
 
@@ -434,8 +433,4 @@ pub(super) fn add_ridge(matrix: &mut DMatrix<f64>, ridge: f64, intercept: bool, 
     for j in usize::from(intercept)..matrix.nrows() {
         matrix[(j, j)] += ridge * coordinates.penalty(j);
     }
-}
-
-pub(crate) fn adjacency(data: &Dataset) -> Adjacency {
-    data.unit_name().map_or(Adjacency::ReplaceRow, |name| Adjacency::ReplaceUnit(name.into()))
 }

@@ -10,7 +10,7 @@
 //! most the cap, and the weighted row, so its norm is at most `cap * weight * norm(row)`.
 
 use super::descent::{Descent, Drive};
-use super::glm::{AVERAGED, BURN_IN, adjacency, moments_share, push_gradients};
+use super::glm::{AVERAGED, BURN_IN, moments_share, push_gradients};
 use super::moments::{self, TRACE};
 use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy, Purse};
@@ -106,7 +106,7 @@ impl Prepared<Multinomial> {
         let mut purse = self.calibration.open(rng);
         let response = self.model.admitted(data);
         let coefficients = self.model.descend(data, &response, &mut purse, progress)?;
-        let certificate = Multinomial::enforced(purse.close(adjacency(data)));
+        let certificate = Multinomial::enforced(purse.close(data.adjacency()));
         Ok(MultinomialFit { coefficients, certificate })
     }
 }

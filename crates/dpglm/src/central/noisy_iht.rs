@@ -22,7 +22,7 @@
 //! of epsilon and delta; steps and T from the declared box. Noise is added to the gradient's coordinates in place of the point's: with the same
 //! distribution after the step.
 
-use super::glm::{Glm, adjacency};
+use super::glm::Glm;
 use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy, Purse};
 use super::screening::{require_entry, require_sparsity};
@@ -190,7 +190,7 @@ impl Prepared<NoisyIht> {
             *intercept += model.middle();
         }
         let certificate = purse
-            .close(adjacency(data))
+            .close(data.adjacency())
             .enforcing("rows are weighted so that no entry exceeds its declared bound")
             .enforcing("the rows of a unit share one vote of bounded score");
         Ok(SparseFit::plain(support, values, certificate))

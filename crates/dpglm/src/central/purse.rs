@@ -22,7 +22,7 @@ use crate::accounting::Certificate;
 use crate::accounting::gaussian::largest_mu;
 use crate::accounting::{Guarantee, account, calibrate, curve, part};
 use crate::error::{Error, Result};
-use crate::mechanisms::{Candidates, GaussianVector, LaplacePeeling, LaplaceVector, PrivateQuantile};
+use crate::mechanisms::{Candidates, GaussianVector, LaplacePeeling, LaplaceVector, PrivateQuantile, Tally};
 use crate::noise::{Race, RandomSource};
 use crate::privacy::{Adjacency, Budget, Event, Noise};
 use replay::{Input, Output, Played, Probe, Watch};
@@ -380,15 +380,21 @@ impl Purse<'_> {
         candidates: Candidates,
         q: f64,
     ) -> Result<f64> {
+        self.quantile_of(what, &Tally::of(candidates, values), q)
+    }
+
+    /// The same of numbers that have been counted.
+    pub(crate) fn quantile_of(&mut self, what: &str, tally: &Tally, q: f64) -> Result<f64> {
+        let candidates = tally.candidates();
         let Some(scale) = self.take(what, Kind::Selection, 1)? else {
             // Without privacy: the same candidates, no noise to speak of.
             let mut exact = PrivateQuantile::new(candidates, q, 1e-9)?;
-            return Ok(exact.release(values, &mut RandomSource::insecure_seeded(0))?.value);
+            return Ok(exact.release_of(tally, &mut RandomSource::insecure_seeded(0))?.value);
         };
         let scale = self.stated(scale);
-        let input = |_: &Output| Input::Quantile { values: values.to_vec(), candidates, q };
+        let input = |_: &Output| Input::Quantile { tally: tally.clone(), q };
         self.leave(what, input, |purse| {
-            let release = PrivateQuantile::new(candidates, q, scale)?.release(values, purse.rng)?;
+            let release = PrivateQuantile::new(candidates, q, scale)?.release_of(tally, purse.rng)?;
             release.events.iter().try_for_each(|event| purse.record(what, event, scale))?;
             Ok(release.value)
         })

@@ -8,7 +8,7 @@
 //! None: the certificate says so.
 
 use super::coordinates::Coordinates;
-use super::glm::{Fit, add_ridge, adjacency};
+use super::glm::{Fit, add_ridge};
 use super::multinomial::MultinomialFit;
 use crate::accounting::Certificate;
 use crate::data::Dataset;
@@ -55,7 +55,7 @@ pub fn glm(family: &Family, data: &Dataset, ridge: f64, intercept: bool) -> Resu
         (DVector::from_vec(gradient), hessian)
     };
     let coefficients = newton(vec![0.0; d], loss, derivatives)?;
-    let certificate = Certificate::without_promise(adjacency(data), Vec::new(), REASON);
+    let certificate = Certificate::without_promise(data.adjacency(), Vec::new(), REASON);
     Ok(Fit { coefficients, intervals: None, covariance: None, certificate })
 }
 
@@ -117,7 +117,7 @@ pub fn multinomial(classes: usize, data: &Dataset, ridge: f64, intercept: bool) 
         (DVector::from_vec(gradient), hessian)
     };
     let coefficients = newton(vec![0.0; outputs * d], loss, derivatives)?;
-    let certificate = Certificate::without_promise(adjacency(data), Vec::new(), REASON);
+    let certificate = Certificate::without_promise(data.adjacency(), Vec::new(), REASON);
     Ok(MultinomialFit {
         coefficients: coefficients.chunks_exact(d).map(<[f64]>::to_vec).collect(),
         certificate,

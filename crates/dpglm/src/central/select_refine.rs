@@ -23,7 +23,7 @@
 //! Cai et al. 2020 Algorithm 5 and Cai et al. 2021 Algorithm 4.2 choose anew in every step and pay s selections each time. Once is enough where
 //! columns are not too correlated; intervals hold given the chosen columns.
 
-use super::glm::{Estimate, Fit, Glm, adjacency};
+use super::glm::{Estimate, Fit, Glm};
 use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy, Purse};
 use super::screening::require_sparsity;
@@ -229,7 +229,7 @@ impl Prepared<SelectRefine> {
             }
         }
         let errors = estimate.errors.clone();
-        let mut certificate = purse.close(adjacency(data));
+        let mut certificate = purse.close(data.adjacency());
         if route == Route::ChooseFirst {
             certificate = certificate
                 .enforcing("the rows of a unit share one vote of bounded score in the choice of columns");

@@ -9,7 +9,6 @@
 //! `2 (K-1)/K`, and the rows of a unit share one vote, so one unit moves a column's score by at most `4 (K-1)/K`, plus the
 //! bounded error of summation: s selections. The rest is [`super::multinomial`]'s.
 
-use super::glm::adjacency;
 use super::multinomial::{Multinomial, MultinomialFit};
 use super::prepared::{Prepared, require_shape};
 use super::purse::{Calibration, Planned, Privacy, Purse};
@@ -112,7 +111,7 @@ impl Prepared<SparseMultinomial> {
         let support = self.model.select(data, &response, &mut purse)?;
         let chosen = data.with_columns(&support)?;
         let coefficients = model.descend(&chosen, &response, &mut purse, progress)?;
-        let certificate = Multinomial::enforced(purse.close(adjacency(data)))
+        let certificate = Multinomial::enforced(purse.close(data.adjacency()))
             .enforcing("the rows of a unit share one vote in the choice of columns");
         Ok(SparseMultinomialFit { support, fit: MultinomialFit { coefficients, certificate } })
     }

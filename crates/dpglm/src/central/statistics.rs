@@ -17,7 +17,7 @@
 //! Few columns and many rows, or errors too skewed for a clipped residual: its target is the least-squares solution
 //! itself, with rows longer than R weighted down. Its noise grows with the whole range of the response, that of [`super::glm`] with the residuals' only.
 
-use super::glm::{Fit, SCORES, adjacency, score_moments};
+use super::glm::{Fit, SCORES, score_moments};
 use super::interval::{intervals, require_level};
 use super::moments::{self, Conditioner, TRACE};
 use super::prepared::{Prepared, require_shape};
@@ -160,7 +160,7 @@ impl Prepared<LinearStatistics> {
             .map(|(level, c)| intervals(&coefficients, c.diagonal().iter().copied(), level));
         let covariance = covariance.map(|c| c.as_slice().to_vec());
         let certificate = purse
-            .close(adjacency(data))
+            .close(data.adjacency())
             .enforcing("the rows of a unit are weighted so that their l2 norms sum to at most the released typical size")
             .enforcing("the response is clamped to its declared range");
         Ok(Fit { coefficients, intervals, covariance, certificate })

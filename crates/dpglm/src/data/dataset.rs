@@ -3,6 +3,7 @@
 use super::clipping::clip_l2;
 use super::{Design, Shape};
 use crate::error::{Error, Result};
+use crate::privacy::Adjacency;
 
 /// Largest number of rows. Error bounds of sums are taken for this many, because the true number of rows is private
 /// where a unit may have several.
@@ -115,6 +116,11 @@ impl Dataset {
         self.units.as_ref().map(|u| u.name.as_str())
     }
 
+    /// Who is protected.
+    pub(crate) fn adjacency(&self) -> Adjacency {
+        self.unit_name().map_or(Adjacency::ReplaceRow, |name| Adjacency::ReplaceUnit(name.into()))
+    }
+
     pub(crate) fn weight(&self, row: usize) -> f64 {
         let beyond = |u: &Units| !u.beyond.is_empty() && u.beyond.binary_search(&row).is_ok();
         if self.units.as_ref().is_some_and(beyond) {
@@ -149,11 +155,6 @@ impl Dataset {
 
     pub(crate) fn unit_of(&self, row: usize) -> usize {
         self.units.as_ref().map_or(row, |u| u.of_row[row] as usize)
-    }
-
-    /// The unit of each row, their number and what one is called.
-    pub(crate) fn unit_numbers(&self) -> Option<(&[u32], usize, &str)> {
-        self.units.as_ref().map(|u| (u.of_row.as_slice(), u.count, u.name.as_str()))
     }
 
     /// The same people with other entries, of as many rows.

@@ -25,7 +25,7 @@ use super::means::clips::Side;
 use super::means::{Block, MeanRows};
 use crate::central::purse::{Planned, Purse};
 use crate::error::{Error, Result};
-use crate::mechanisms::Candidates;
+use crate::mechanisms::{Candidates, Tally};
 
 const CENTRES: &str = "medians for bounds";
 const ENDS: &str = "bounds";
@@ -130,13 +130,44 @@ impl Search {
     }
 }
 
-fn bounds(side: &Side<'_, '_>, magnitude: Magnitude, purse: &mut Purse<'_>) -> Result<(f64, f64)> {
+/// One number per unit that has one, within a range.
+trait OneSide {
+    /// The range.
+    fn range(&self) -> (f64, f64);
+    /// The number of units.
+    fn units(&self) -> usize;
+    /// The means of units, counted by these candidates.
+    fn means(&self, candidates: Candidates) -> Result<Tally>;
+    /// For distances that fall, how many units lie beyond each and not beyond the one before; none lies beyond the first.
+    fn beyond(&self, upper: bool, centre: f64, distances: &[f64]) -> Result<Vec<i64>>;
+}
+
+impl OneSide for Side<'_, '_> {
+    fn range(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
+    fn units(&self) -> usize {
+        self.rows.shape().units
+    }
+
+    fn means(&self, candidates: Candidates) -> Result<Tally> {
+        Ok(Tally::of(candidates, &self.means()))
+    }
+
+    fn beyond(&self, upper: bool, centre: f64, distances: &[f64]) -> Result<Vec<i64>> {
+        Ok(self.beyond(upper, centre, distances).into_iter().map(|count| count as i64).collect())
+    }
+}
+
+fn bounds(side: &dyn OneSide, magnitude: Magnitude, purse: &mut Purse<'_>) -> Result<(f64, f64)> {
+    let (lowest, highest) = side.range();
     let Magnitude { largest, resolution } = magnitude;
     // Step 1
     let candidates = Candidates::geometric(resolution, largest, CENTRES_PER_OCTAVE)?;
-    let centre = purse.quantile(CENTRES, &side.means(), candidates, 0.5)?.clamp(side.low, side.high);
+    let centre = purse.quantile_of(CENTRES, &side.means(candidates)?, 0.5)?.clamp(lowest, highest);
     // Step 2
-    let n = side.rows.shape().units as f64;
+    let n = side.units() as f64;
     let noise = purse.noise_per_sensitivity(ENDS);
     let octaves = (2.0 * largest / resolution).log2();
     let distances: Vec<f64> = (0..=(octaves * PER_OCTAVE) as i32)
@@ -149,7 +180,7 @@ fn bounds(side: &Side<'_, '_>, magnitude: Magnitude, purse: &mut Purse<'_>) -> R
     let reward = if noise > 0.0 { (PULL * noise).min(most) } else { most.min(1e-3) };
     let mut ends = [0.0; 2];
     for (upper, end) in [false, true].into_iter().zip(&mut ends) {
-        let counts = side.beyond(upper, centre, &distances);
+        let counts = side.beyond(upper, centre, &distances)?;
         let mut total = 0.0;
         let scores: Vec<f64> = distances
             .iter()
@@ -166,8 +197,8 @@ fn bounds(side: &Side<'_, '_>, magnitude: Magnitude, purse: &mut Purse<'_>) -> R
     }
     // Step 3
     let wider = WIDER * (1.0 + WIDER_PER_PART * beyond / n.max(1.0));
-    let low = (centre - wider * ends[0].max(resolution)).max(side.low);
-    let high = (centre + wider * ends[1].max(resolution)).min(side.high);
+    let low = (centre - wider * ends[0].max(resolution)).max(lowest);
+    let high = (centre + wider * ends[1].max(resolution)).min(highest);
     // At an end of the range there is room on one side.
-    Ok(if low < high { (low, high) } else { (side.low, side.high) })
+    Ok(if low < high { (low, high) } else { (lowest, highest) })
 }

@@ -31,6 +31,8 @@
 #[cfg(test)]
 mod attacks;
 mod inference;
+#[cfg(test)]
+mod parts;
 mod plan;
 mod prior;
 mod response;
@@ -44,83 +46,22 @@ use super::bounds::regression::RegressionSearch;
 use super::bounds::{FoundBounds, Sought};
 use crate::accounting::Certificate;
 use crate::central::Privacy;
-use crate::central::glm::adjacency;
 use crate::central::interval::{Interval, require_level};
 use crate::central::prepared::require_shape;
 use crate::central::purse::replay::Probe;
 use crate::central::purse::{Calibration, Purse};
-use crate::data::range::{require_interval, require_magnitude, require_penalty};
+use crate::data::range::{require_magnitude, require_penalty};
 use crate::data::{Dataset, Shape};
 use crate::error::{Error, Result};
+pub use crate::families::Likelihood;
 use crate::noise::RandomSource;
 use crate::numeric::normal_quantile;
-use crate::passes::by_unit::ByUnit;
-use crate::passes::scores::ScorePass;
+use crate::passes::{ResponseView, Rows, Table};
 use crate::privacy::Event;
 use inference::Inferred;
 use plan::Plan;
 use response::Response;
 use scores::Passes;
-
-/// How responses depend on linear predictors.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Likelihood {
-    /// A real response within public bounds.
-    Gaussian {
-        /// The least value.
-        low: f64,
-        /// The largest value.
-        high: f64,
-    },
-    /// A response of 0 or 1.
-    Logistic,
-    /// A count within public bounds, perhaps with an exposure.
-    Poisson {
-        /// The least value.
-        low: f64,
-        /// The largest value.
-        high: f64,
-    },
-    /// A class, numbered from 0; class 0 is the reference.
-    Multinomial {
-        /// How many there are.
-        classes: usize,
-    },
-}
-
-impl Likelihood {
-    /// Whether the response has a scale that is not known beforehand.
-    fn is_real(&self) -> bool {
-        matches!(self, Likelihood::Gaussian { .. } | Likelihood::Poisson { .. })
-    }
-
-    fn validate(&self) -> Result<()> {
-        let (low, high, least) = match *self {
-            Likelihood::Gaussian { low, high } => (low, high, f64::NEG_INFINITY),
-            Likelihood::Poisson { low, high } => (low, high, 0.0),
-            Likelihood::Logistic => return Ok(()),
-            Likelihood::Multinomial { classes } if (2..=1000).contains(&classes) => return Ok(()),
-            Likelihood::Multinomial { classes } => {
-                return Err(Error::OutOfRange {
-                    parameter: "number of classes",
-                    range: "from 2 to 1000",
-                    value: classes.to_string(),
-                    remedy: "declare the response's levels",
-                });
-            }
-        };
-        require_interval("target bounds", (low, high), "declare the public range of the response")?;
-        if low >= least {
-            return Ok(());
-        }
-        Err(Error::OutOfRange {
-            parameter: "target bounds",
-            range: "at least 0 for counts",
-            value: format!("[{low}, {high}]"),
-            remedy: "declare the smallest and the largest count a row may have",
-        })
-    }
-}
 
 /// A private regression on bounded columns.
 #[derive(Debug, Clone, PartialEq)]
@@ -294,12 +235,22 @@ impl PreparedRegression {
         rng: &mut RandomSource,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<RegressionFit> {
+        self.fit_rows(&Table::new(data), rng, progress)
+    }
+
+    /// Fits the regression to rows wherever they are.
+    pub(crate) fn fit_rows(
+        &self,
+        rows: &dyn Rows,
+        rng: &mut RandomSource,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<RegressionFit> {
         let Self { model, plan, calibration } = self;
-        if data.shape() != plan.shape {
+        if rows.shape() != plan.shape {
             return Err(Error::Conflict(format!(
                 "prepared for {:?}, got {:?}: prepare again",
                 plan.shape,
-                data.shape()
+                rows.shape()
             )));
         }
         let (mut done, reads) = (0, plan.reads());
@@ -310,40 +261,25 @@ impl PreparedRegression {
         let mut purse = calibration.open(rng);
         let searched = match &model.search {
             None => None,
-            Some(search) => Some(search.release(data, model.intercept, &mut purse)?),
+            Some(search) => Some(search.release(rows, model.intercept, &mut purse)?),
         };
-        let within = searched.as_ref().map(|(found, data)| (model.within(found), data));
-        let (model, data) = within.as_ref().map_or((model, data), |(model, data)| (model, *data));
-        let units = ByUnit::new(data);
+        let within = searched.as_ref().map(|(found, rows)| (model.within(found), &**rows));
+        let (model, rows) = within.as_ref().map_or((model, rows), |(model, rows)| (model, *rows));
 
         // Step 1
-        let response = Response::release(model, plan, &units, &mut purse)?;
-        let columns = data.design().columns();
-        let mut stored = vec![0.0; response.base.len() * columns];
+        let response = Response::release(model, plan, rows, &mut purse)?;
+        let mut stored = vec![0.0; response.view.outputs() * plan.shape.columns];
         let mut inferred = None;
         if let Some(slopes) = &plan.slopes {
             // Step 2
-            let (design, standard) = standardization::release(
-                &units,
-                plan,
-                slopes.columns,
-                model.intercept,
-                response.count,
-                &mut purse,
-            )?;
+            let count = response.count;
+            let standard =
+                standardization::release(rows, plan, slopes.columns, model.intercept, count, &mut purse)?;
             read();
             // Step 3
-            let whitened =
-                whitening::release(&units, &design, standard, plan, slopes, response.count, &mut purse)?;
+            let whitened = whitening::release(rows, standard, plan, slopes, count, &mut purse)?;
             (0..if slopes.products.is_some() { 3 } else { 1 }).for_each(|_| read());
             // Steps 4 and 5
-            let rows = ScorePass {
-                units: &units,
-                design: &design,
-                map: &whitened.map,
-                norms: &whitened.norms,
-                count: response.count,
-            };
             let passes = Passes { model, plan, slopes, response: &response, whitened: &whitened, rows };
             let found = passes.run(&mut purse, &mut read)?;
             // Step 6
@@ -360,7 +296,7 @@ impl PreparedRegression {
         let coefficients = response.in_units_of_the_target(model, stored);
         let inference = model.level.map(|level| response.inference(model, inferred, &coefficients, level));
         let certificate = purse
-            .close(adjacency(data))
+            .close(rows.adjacency())
             .enforcing("entries are clamped to [-1, 1] and responses to their domain")
             .enforcing("the rows of a unit are weighted so that their scores and products are bounded");
         let certificate = match &searched {
@@ -374,14 +310,15 @@ impl PreparedRegression {
     }
 }
 
-impl Response<'_> {
+impl Response {
     /// Step 6: coefficients of the columns as stored, blocks of one per column; of classes relative to the first.
     fn in_units_of_the_target(&self, model: &Regression, stored: Vec<f64>) -> Vec<Vec<f64>> {
-        let columns = stored.len() / self.base.len();
-        let blocks = stored.chunks_exact(columns).zip(&self.base).map(|(block, base)| {
-            let mut block: Vec<f64> = block.iter().map(|b| self.unit * b).collect();
+        let ResponseView { base, unit, shift, .. } = &self.view;
+        let columns = stored.len() / base.len();
+        let blocks = stored.chunks_exact(columns).zip(base).map(|(block, base)| {
+            let mut block: Vec<f64> = block.iter().map(|b| unit * b).collect();
             if model.intercept {
-                block[0] += self.unit * base + self.shift;
+                block[0] += unit * base + shift;
             }
             block
         });
@@ -396,7 +333,7 @@ impl Response<'_> {
     }
 }
 
-impl Response<'_> {
+impl Response {
     /// The intervals of what inference found; where the budget allows none, no coefficient is determined.
     fn inference(
         &self,
@@ -418,7 +355,7 @@ impl Response<'_> {
         let blocks = self.in_units_of_the_target(model, estimate).into_iter().enumerate();
         let of_block = |(block, estimates): (usize, Vec<f64>)| {
             let d = estimates.len();
-            let (first, unit) = (block * d, self.unit * self.unit);
+            let (first, unit) = (block * d, self.view.unit * self.view.unit);
             let covariance = covariance.view((first, first), (d, d)) * unit;
             let interval = |(j, estimate): (usize, &f64)| {
                 let standard_error = covariance[(j, j)].max(0.0).sqrt();

@@ -15,10 +15,8 @@ const BLOCK: usize = super::gram::BLOCK;
 /// Weighted sums over the rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ColumnSums {
-    /// Of the clamped entries of each column.
-    pub first: Vec<f64>,
-    /// Of their squares.
-    pub second: Vec<f64>,
+    /// Of the clamped entries of each column, then of their squares.
+    pub sums: Partial,
     /// Whether all entries lie in [-1, 1].
     pub inside: bool,
     /// Whether the first entry of every row is 1.
@@ -58,9 +56,8 @@ pub(crate) fn column_sums(design: &Design, weight: impl Fn(usize) -> f64 + Sync)
         all.inside &= piece.inside;
         all.constant &= piece.constant;
     }
-    let sums = Partial::new(all.totals.iter().map(|total| (total.high, total.low)), 1.0).values();
-    let (first, second) = sums.split_at(columns);
-    ColumnSums { first: first.to_vec(), second: second.to_vec(), inside: all.inside, constant: all.constant }
+    let sums = Partial::new(all.totals.iter().map(|total| (total.high, total.low)), 1.0);
+    ColumnSums { sums, inside: all.inside, constant: all.constant }
 }
 
 /// An exact sum of multiples of one grid.

@@ -1,7 +1,9 @@
 //! What a pass has added up so far: exact, so that parts of a table can be added up apart and merged in any order.
 
+use serde::{Deserialize, Serialize};
+
 /// One exact sum for each number, as two doubles: the nearest to it, and the rest.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Partial {
     high: Vec<f64>,
     low: Vec<f64>,
@@ -20,7 +22,6 @@ impl Partial {
     ///
     /// # Panics
     /// If the other sums are not of the same pass.
-    #[cfg_attr(not(test), expect(dead_code, reason = "tables in one piece need no merging"))]
     pub(crate) fn merge(&mut self, other: &Self) {
         assert_eq!((self.high.len(), self.scale), (other.high.len(), other.scale), "sums of one pass");
         let sums = self.high.iter_mut().zip(&mut self.low).zip(other.high.iter().zip(&other.low));

@@ -27,19 +27,20 @@
 //! # Differs from the papers
 //! Stands in for the quantile of Lei 2011 that Cai et al. 2021 §5.1 refers to without an accounted budget.
 
-use super::{ExponentialMechanism, Release};
+use super::{ExponentialMechanism, Release, Tally};
 use crate::error::{Error, Result, require_positive};
 use crate::noise::RandomSource;
 use crate::privacy::Event;
+use serde::{Deserialize, Serialize};
 
 /// The public values a quantile is chosen from.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Candidates {
     shape: Shape,
     count: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Shape {
     Even { low: f64, high: f64 },
     Geometric { smallest: f64, per_octave: f64 },
@@ -141,6 +142,11 @@ impl Candidates {
         self.partition(|c| c < value)
     }
 
+    /// The candidate that a number counts as: the nearest at or above it, the last if there is none, the first if it is not a number.
+    pub(super) fn place_of(&self, x: f64) -> u64 {
+        if x.is_nan() { 0 } else { self.partition(|c| c < x).min(self.count - 1) }
+    }
+
     /// How many candidates satisfy `before`, which holds for a first part of them and not for the rest.
     fn partition(&self, before: impl Fn(f64) -> bool) -> u64 {
         let (mut low, mut high) = (0, self.count);
@@ -191,45 +197,38 @@ impl PrivateQuantile {
 
     /// A candidate whose rank is near the wanted one.
     pub fn release(&mut self, values: &[f64], rng: &mut RandomSource) -> Result<Release<f64>> {
-        let Groups { starts, sizes, scores } = Self::groups(self.candidates, self.quantile, values);
+        self.release_of(&Tally::of(self.candidates, values), rng)
+    }
+
+    /// The same of numbers that have been counted.
+    ///
+    /// # Panics
+    /// If they were counted by other candidates.
+    pub(crate) fn release_of(&mut self, tally: &Tally, rng: &mut RandomSource) -> Result<Release<f64>> {
+        assert_eq!(tally.candidates(), self.candidates, "a tally by the candidates of the quantile");
+        let Groups { starts, sizes, scores } = Self::groups(tally, self.quantile);
         let Release { value: group, events } = self.choice.choose_group(&scores, &sizes, rng)?;
         let index = starts[group] + rng.below(sizes[group]);
         Ok(Release { value: self.candidates.value(index), events })
     }
 
     /// The candidates in groups of equal score: what a release draws from.
-    pub(crate) fn groups(candidates: Candidates, quantile: f64, values: &[f64]) -> Groups {
-        // Step 2: the candidate each row counts as.
-        let count = candidates.count();
-        let last = count - 1;
-        // Each candidate is computed once where there are fewer of them than rows.
-        let listed: Vec<f64> = match count <= values.len() as u64 {
-            true => (0..count).map(|index| candidates.value(index)).collect(),
-            false => Vec::new(),
-        };
-        let place = |x: f64| match listed.is_empty() {
-            true => candidates.partition(|c| c < x),
-            false => listed.partition_point(|&c| c < x) as u64,
-        };
-        let mut places: Vec<u64> =
-            values.iter().map(|&x| if x.is_nan() { 0 } else { place(x).min(last) }).collect();
-        places.sort_unstable();
-        let rank = rank(quantile, values.len());
-
+    pub(crate) fn groups(tally: &Tally, quantile: f64) -> Groups {
+        let last = tally.candidates().count() - 1;
+        let rank = rank(quantile, tally.total());
+        let mut counts = tally.counts().peekable();
         // Step 3: sweep the candidates from left to right, one group between two breaks.
         let (mut starts, mut sizes, mut scores) = (Vec::new(), Vec::new(), Vec::new());
         let (mut below, mut start) = (0, 0);
         while start <= last {
-            let mut at_most = below;
-            while places.get(at_most) == Some(&start) {
-                at_most += 1;
-            }
             // A group is one candidate that rows count as, or all candidates up to the next such one.
-            let next = places.get(at_most).copied().unwrap_or(last + 1);
-            let end = if at_most > below { start + 1 } else { next };
+            let here = counts.next_if(|(place, _)| *place == start).map(|(_, count)| count);
+            let next = counts.peek().map_or(last + 1, |(place, _)| *place);
+            let end = if here.is_some() { start + 1 } else { next };
+            let at_most = below + here.unwrap_or(0) as i64;
             starts.push(start);
             sizes.push(end - start);
-            scores.push(-(0.max(below as i64 - rank).max(rank - at_most as i64)) as f64);
+            scores.push(-(0.max(below - rank).max(rank - at_most)) as f64);
             (below, start) = (at_most, end);
         }
         Groups { starts, sizes, scores }
@@ -259,10 +258,10 @@ impl Groups {
 }
 
 /// `round(q n)`, exactly, for q a multiple of `2^-53`.
-fn rank(quantile: f64, rows: usize) -> i64 {
+fn rank(quantile: f64, rows: u64) -> i64 {
     const ONE: u32 = 53;
     let quantile = (quantile * 2f64.powi(ONE as i32)).round() as u128;
-    ((quantile * rows as u128 + (1 << (ONE - 1))) >> ONE) as i64
+    ((quantile * u128::from(rows) + (1 << (ONE - 1))) >> ONE) as i64
 }
 
 #[cfg(test)]
@@ -306,7 +305,7 @@ mod tests {
                 for candidates in
                     [Candidates::even(0.0, 1.0, 101).unwrap(), Candidates::geometric(0.01, 10.0, 5).unwrap()]
                 {
-                    let rank = rank(q, values.len());
+                    let rank = rank(q, values.len() as u64);
                     let scores = scores_by_definition(&candidates, &clean, rank);
                     let best = scores.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
                     let mut mechanism = PrivateQuantile::new(candidates, q, 1e-6).unwrap();
@@ -340,7 +339,8 @@ mod tests {
             } else {
                 neighbour.remove(place);
             }
-            let scores = |values: &[f64]| scores_by_definition(&candidates, values, rank(q, values.len()));
+            let scores =
+                |values: &[f64]| scores_by_definition(&candidates, values, rank(q, values.len() as u64));
             for (x, y) in scores(&values).iter().zip(&scores(&neighbour)) {
                 assert!((x - y).abs() <= 1.0, "{values:?} {neighbour:?} q {q}");
                 most = most.max((x - y).abs());

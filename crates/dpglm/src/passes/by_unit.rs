@@ -6,29 +6,30 @@
 //! side of a pair.
 
 use crate::data::Dataset;
+use std::borrow::Cow;
 
 /// One, as a whole number; 2^36 of them fit a 64-bit sum.
-const ONE: f64 = 16_777_216.0;
+pub(super) const ONE: f64 = 16_777_216.0;
 
 /// A data set seen unit by unit.
-pub(crate) struct ByUnit<'a> {
-    data: &'a Dataset,
+pub(super) struct ByUnit<'a> {
+    data: Cow<'a, Dataset>,
     /// How many rows of each unit count, where units may have several.
     rows: Option<Vec<f64>>,
 }
 
 impl<'a> ByUnit<'a> {
-    pub(crate) fn new(data: &'a Dataset) -> Self {
+    pub(super) fn new(data: Cow<'a, Dataset>) -> Self {
         let rows = data.unit_name().map(|_| data.sum_by_unit(|row| data.weight(row)));
         Self { data, rows }
     }
 
-    pub(crate) fn data(&self) -> &'a Dataset {
-        self.data
+    pub(super) fn data(&self) -> &Dataset {
+        &self.data
     }
 
     /// What a row counts in its unit's mean: the shares of a unit's rows sum to at most 1 but for rounding.
-    pub(crate) fn share(&self, row: usize) -> f64 {
+    pub(super) fn share(&self, row: usize) -> f64 {
         match &self.rows {
             None => self.data.weight(row),
             Some(rows) => self.data.weight(row) / rows[self.data.unit_of(row)].max(1.0),
@@ -36,7 +37,7 @@ impl<'a> ByUnit<'a> {
     }
 
     /// The mean over each unit's rows that count; zero for a unit without any.
-    pub(crate) fn means(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
+    pub(super) fn means(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
         match &self.rows {
             None => self.rows_of_weight_one(value),
             Some(_) => self.data.sum_by_unit(|row| self.share(row) * value(row)),
@@ -44,7 +45,7 @@ impl<'a> ByUnit<'a> {
     }
 
     /// The largest over each unit's rows that count, and at least zero.
-    pub(crate) fn largest(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
+    pub(super) fn largest(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
         if self.rows.is_none() {
             return self.rows_of_weight_one(|row| value(row).max(0.0));
         }
@@ -57,7 +58,7 @@ impl<'a> ByUnit<'a> {
     }
 
     /// The sum over each unit's rows that count.
-    pub(crate) fn sums(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
+    pub(super) fn sums(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
         match &self.rows {
             None => self.rows_of_weight_one(value),
             Some(_) => self.data.sum_by_unit(|row| self.data.weight(row) * value(row)),
@@ -65,7 +66,7 @@ impl<'a> ByUnit<'a> {
     }
 
     /// 1 for a unit with a row that counts, 0 for the others.
-    pub(crate) fn counted(&self) -> Vec<f64> {
+    pub(super) fn counted(&self) -> Vec<f64> {
         match &self.rows {
             None => self.rows_of_weight_one(|_| 1.0),
             Some(rows) => rows.iter().map(|rows| rows.min(1.0)).collect(),
@@ -78,9 +79,13 @@ impl<'a> ByUnit<'a> {
     }
 }
 
-/// The sum of numbers in [-1, 1] (others count as the nearest), each rounded to a multiple of `2^-24`, over `count`.
-pub(crate) fn exact_mean(values: &[f64], count: f64) -> f64 {
-    let sum: i64 = values.iter().map(|v| (v.clamp(-1.0, 1.0) * ONE).round() as i64).sum();
+/// The sum of numbers in [-1, 1] (others count as the nearest), each rounded to a multiple of `2^-24`: in units of that.
+pub(super) fn exact_sum(values: &[f64]) -> i64 {
+    values.iter().map(|v| (v.clamp(-1.0, 1.0) * ONE).round() as i64).sum()
+}
+
+/// Such a sum over a count.
+pub(crate) fn exact_mean(sum: i64, count: f64) -> f64 {
     sum as f64 / (ONE * count)
 }
 
@@ -103,11 +108,11 @@ mod tests {
         let data = Dataset::new(design, vec![0.0; 5]).unwrap();
         let data = data.with_weights(vec![1.0, 1.0, 0.0, 0.0, 1.0]).unwrap();
         let values = [3.0, -1.0, 9.0, 9.0, 0.5];
-        let rows = ByUnit::new(&data);
+        let rows = ByUnit::new(Cow::Borrowed(&data));
         assert_eq!(rows.means(|row| values[row]), [3.0, -1.0, 0.0, 0.0, 0.5]);
         assert_eq!(rows.counted(), [1.0, 1.0, 0.0, 0.0, 1.0]);
         let data = data.with_units(vec![0, 0, 0, 1, 2], 4, "person").unwrap();
-        let units = ByUnit::new(&data);
+        let units = ByUnit::new(Cow::Borrowed(&data));
         assert_eq!(units.means(|row| values[row]), [1.0, 0.0, 0.5, 0.0]);
         assert_eq!(units.largest(|row| values[row]), [3.0, 0.0, 0.5, 0.0]);
         assert_eq!(units.sums(|row| values[row]), [2.0, 0.0, 0.5, 0.0]);
@@ -116,6 +121,6 @@ mod tests {
 
     #[test]
     fn means_are_exact_on_the_grid() {
-        assert_eq!(exact_mean(&[0.5, -0.25, 9.0, f64::NEG_INFINITY], 4.0), 0.0625);
+        assert_eq!(exact_mean(exact_sum(&[0.5, -0.25, 9.0, f64::NEG_INFINITY]), 4.0), 0.0625);
     }
 }

@@ -9,17 +9,11 @@
 //! A row's numbers are at most 1 in size and rounded to a grid, of which the sums are exact; the two last roundings, of the sum and of
 //! its quotient, are relative to at most 1 per unit.
 
-use super::by_unit::ByUnit;
-use crate::data::{Design, Shape};
-use crate::kernels::{ColumnSums, Grid, column_sums};
+use crate::data::Shape;
+use crate::kernels::Grid;
 
 /// The factor of the squares in the release: it costs nothing.
 pub(crate) const SQUARE: f64 = 1.6;
-
-/// The sums over the rows that count, each unit's rows sharing one vote.
-pub(crate) fn read(design: &Design, units: &ByUnit<'_>) -> ColumnSums {
-    column_sums(design, |row| units.share(row))
-}
 
 /// What a replaced unit moves `columns` pairs (or squares alone) by.
 pub(crate) fn sensitivity(columns: usize, with_means: bool, shape: Shape, count: f64) -> f64 {

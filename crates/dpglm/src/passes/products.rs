@@ -11,10 +11,14 @@
 //! stored bounds of j and k ([`RowMap::stored_bounds`]); their rounding to the grid grows by at most the square of
 //! [`RowMap::grid_growth`], and that of the map, which rounds as often as there are columns, twice, by the square of [`RowMap::growth`].
 
+use super::pass::{At, Pass, Rows};
 use super::row_map::RowMap;
+use super::scores::ScoreBounds;
 use crate::data::{Design, Shape};
-use crate::kernels::{Grid, power_above, weighted_grams};
+use crate::error::Result;
+use crate::kernels::{Grid, Partial, power_above, weighted_grams};
 use nalgebra::DMatrix;
+use serde::{Deserialize, Serialize};
 
 /// The pairs `(a, b)`, `a <= b`, of so many things, by rows of the upper triangle.
 pub(crate) fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
@@ -26,40 +30,60 @@ fn times((a, b): (usize, usize)) -> f64 {
     if a == b { 1.0 } else { 2.0 }
 }
 
-/// The packed mean of `S (x) u u'`, each row's part being of this trace at most; `weights` sets the upper triangle of a row's S.
-pub(crate) fn read(
-    design: &Design,
-    map: &RowMap,
-    outputs: usize,
-    weights: impl Fn(usize, &mut [f64]) + Sync,
-    trace: f64,
-    count: f64,
-) -> Vec<f64> {
-    let [packed] = read_several(design, map, outputs, weights, [trace], count);
-    packed
+/// What a row's S is: by whose size each unit's part is bounded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Weights {
+    /// The row's share of its unit's vote, times the square of what shortens it to this norm.
+    Shortened { reach: f64 },
+    /// The slopes that a score pass of these bounds counts in its mean slope.
+    Slopes { at: At, bounds: ScoreBounds },
+    /// The slope of the residual; a unit's trace is brought down to the bound.
+    Curvature { at: At, bound: f64 },
+    /// The slope of the score that is shortened to `far`, likewise.
+    Far { at: At, far: f64, bound: f64 },
+    /// The same, and in a second sum the products of the score itself, shortened to `second`: each row is a unit.
+    FarAndSecond { at: At, far: f64, bound: f64, second: f64 },
+    /// The products of units' scores, shortened to `far` and then to `second`.
+    SecondOfUnits { at: At, far: f64, second: f64 },
 }
 
-/// Several such means in one read, each of its own trace; `weights` sets one triangle after the other.
-pub(crate) fn read_several<const MEANS: usize>(
-    design: &Design,
+/// The packed mean of `S (x) u u'`, each unit's part being of this trace at most.
+pub(crate) fn read(
+    rows: &dyn Rows,
     map: &RowMap,
     outputs: usize,
-    weights: impl Fn(usize, &mut [f64]) + Sync,
+    weights: Weights,
+    trace: f64,
+    count: f64,
+) -> Result<Vec<f64>> {
+    let [packed] = read_several(rows, map, outputs, weights, [trace], count)?;
+    Ok(packed)
+}
+
+/// Several such means in one read, each of its own trace.
+pub(crate) fn read_several<const MEANS: usize>(
+    rows: &dyn Rows,
+    map: &RowMap,
+    outputs: usize,
+    weights: Weights,
+    traces: [f64; MEANS],
+    count: f64,
+) -> Result<[Vec<f64>; MEANS]> {
+    let pass = Pass::Products { map: map.clone(), outputs, weights, traces: traces.to_vec() };
+    Ok(packed(rows.products(&pass)?, map, outputs, traces, count))
+}
+
+/// Sums over rows as packed means, in the coordinates of the map.
+fn packed<const MEANS: usize>(
+    sums: Partial,
+    map: &RowMap,
+    outputs: usize,
     traces: [f64; MEANS],
     count: f64,
 ) -> [Vec<f64>; MEANS] {
-    let (d, triangle) = (design.columns(), outputs * (outputs + 1) / 2);
-    // In units of a power of two each, so that one grid serves them all.
-    let units = traces.map(power_above);
-    let in_units = |row: usize, out: &mut [f64]| {
-        weights(row, out);
-        for (out, unit) in out.chunks_exact_mut(triangle).zip(units) {
-            out.iter_mut().for_each(|w| *w /= unit);
-        }
-    };
-    let grid = Grid::of_columns(map.stored_bounds());
-    let grams = weighted_grams(design, MEANS * triangle, &grid, in_units).values();
-    let mut means = grams.chunks_exact(triangle * d * d).zip(units);
+    let grams = sums.values();
+    let (d, triangle) = (map.columns(), outputs * (outputs + 1) / 2);
+    let mut means = grams.chunks_exact(triangle * d * d).zip(traces.map(power_above));
     std::array::from_fn(|_| {
         let (mean, unit) = means.next().unwrap_or_default();
         let mut packed = Vec::new();
@@ -72,6 +96,27 @@ pub(crate) fn read_several<const MEANS: usize>(
         }
         packed
     })
+}
+
+/// The sums over rows: `weights` sets the upper triangle of a row's S, one for each trace after the other.
+pub(super) fn sums(
+    design: &Design,
+    map: &RowMap,
+    outputs: usize,
+    traces: &[f64],
+    weights: impl Fn(usize, &mut [f64]) + Sync,
+) -> Partial {
+    let triangle = outputs * (outputs + 1) / 2;
+    // In units of a power of two each, so that one grid serves them all.
+    let units: Vec<f64> = traces.iter().map(|&trace| power_above(trace)).collect();
+    let in_units = |row: usize, out: &mut [f64]| {
+        weights(row, out);
+        for (out, unit) in out.chunks_exact_mut(triangle).zip(&units) {
+            out.iter_mut().for_each(|w| *w /= unit);
+        }
+    };
+    let grid = Grid::of_columns(map.stored_bounds());
+    weighted_grams(design, units.len() * triangle, &grid, in_units)
 }
 
 /// What a replaced unit moves the packed mean by.
@@ -113,7 +158,9 @@ mod tests {
         let matrix = DMatrix::from_row_slice(3, 3, &[2.0, 0.5, 0.0, 0.5, 1.0, 0.25, 0.0, 0.25, 1.5]);
         let inverse = matrix.clone().try_inverse().unwrap();
         let map = map.whitened(matrix.clone(), &inverse).unwrap();
-        let found = unpacked(read(&design, &map, 1, |row, w| w[0] = 1.0 + row as f64, 1e3, 4.0), 3, 1);
+        let sums = sums(&design, &map, 1, &[1e3], |row, w| w[0] = 1.0 + row as f64);
+        let [found] = packed(sums, &map, 1, [1e3], 4.0);
+        let found = unpacked(found, 3, 1);
         let mut wanted = DMatrix::zeros(3, 3);
         let norms = map.norms(&design);
         for (row, z) in rows.iter().enumerate() {
@@ -143,7 +190,7 @@ mod tests {
                 *out = of_row(row)[pair];
             }
         };
-        let packed = read(&design, &map, 3, weights, 1e3, 3.0);
+        let [packed] = packed(sums(&design, &map, 3, &[1e3], weights), &map, 3, [1e3], 3.0);
         let norm = packed.iter().map(|x| x * x).sum::<f64>().sqrt();
         let found = unpacked(packed, 2, 3);
         let mut wanted = DMatrix::zeros(6, 6);

@@ -23,9 +23,10 @@ use crate::data::Design;
 use crate::kernels::{mapped_squares, squared_row_norms_from};
 use crate::parallel;
 use nalgebra::{DMatrix, DMatrixView};
+use serde::{Deserialize, Serialize};
 
 /// A released linear map of rows.
-#[derive(Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RowMap {
     centre: Vec<f64>,
     inverse: Vec<f64>,
@@ -35,7 +36,7 @@ pub(crate) struct RowMap {
 }
 
 /// A matrix with its inverse.
-#[derive(Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Whitening {
     matrix: DMatrix<f64>,
     inverse: DMatrix<f64>,
@@ -49,7 +50,7 @@ impl RowMap {
     /// Columns from their centres, in units of one over `inverse`. Where a centre differs from zero the first column is
     /// constant 1, and its own centre is 0 and its unit 1.
     pub(crate) fn standard(centre: Vec<f64>, inverse: Vec<f64>) -> Self {
-        Self { centre, inverse, finest: f64::INFINITY, whitening: None }
+        Self { centre, inverse, finest: f64::MAX, whitening: None }
     }
 
     /// Says which scale is the smallest that could be seen.

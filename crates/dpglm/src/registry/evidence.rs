@@ -37,9 +37,9 @@ pub(super) fn statistic(release: &Compared) -> Box<dyn Fn(&Output) -> f64> {
             };
             Box::new(move |output| if let Output::Vector(x) = output { nearer(x) } else { 0.0 })
         }
-        [Input::Quantile { values: a, candidates, q }, Input::Quantile { values: b, .. }] => {
-            let (a, b) =
-                (PrivateQuantile::groups(candidates, q, &a), PrivateQuantile::groups(candidates, q, &b));
+        [Input::Quantile { tally: a, q }, Input::Quantile { tally: b, .. }] => {
+            let candidates = a.candidates();
+            let (a, b) = (PrivateQuantile::groups(&a, q), PrivateQuantile::groups(&b, q));
             let gains: BTreeMap<u64, f64> =
                 a.beside(&b).map(|(start, _, u, v)| (start, (v - u) / noise)).collect();
             Box::new(move |output| match output {
@@ -140,9 +140,8 @@ fn sets(release: &Compared, factor: f64) -> Sets {
             let above = |x: f64| if x > 0.0 { 0.5 * (-x).exp() } else { 1.0 - 0.5 * x.exp() };
             (-20..=40).map(|k| shift * 0.05 * f64::from(k)).map(|t| (above(t - shift), above(t))).collect()
         }
-        [Input::Quantile { values: a, candidates, q }, Input::Quantile { values: b, .. }] => {
-            let (a, b) =
-                (PrivateQuantile::groups(*candidates, *q, a), PrivateQuantile::groups(*candidates, *q, b));
+        [Input::Quantile { tally: a, q }, Input::Quantile { tally: b, .. }] => {
+            let (a, b) = (PrivateQuantile::groups(a, *q), PrivateQuantile::groups(b, *q));
             ordered(normalised(a.beside(&b).map(|(_, size, u, v)| (size as f64, u / noise, v / noise))))
         }
         [Input::Fullest { counts: a, bins }, Input::Fullest { counts: b, .. }] => {

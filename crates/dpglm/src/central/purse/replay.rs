@@ -20,7 +20,7 @@
 
 use super::{Calibration, Purse};
 use crate::error::{Error, Result};
-use crate::mechanisms::{Candidates, PrivateQuantile};
+use crate::mechanisms::{PrivateQuantile, Tally};
 use crate::noise::RandomSource;
 use crate::privacy::Event;
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ pub(crate) enum Input {
     /// A vector of this l2 sensitivity.
     Vector { values: Vec<f64>, sensitivity: f64 },
     /// One number per unit.
-    Quantile { values: Vec<f64>, candidates: Candidates, q: f64 },
+    Quantile { tally: Tally, q: f64 },
     /// Scores of which the `count` largest are chosen at once.
     Top { scores: Vec<f64>, count: usize, sensitivity: f64 },
     /// Scores of which one is chosen; a unit changes them by amounts within an interval of this length.
@@ -295,13 +295,10 @@ impl Input {
                     moved().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, m), x| (l.min(x), m.max(x)));
                 Ok((most - least) / s)
             }
-            (
-                Input::Quantile { values: a, candidates: c, q },
-                Input::Quantile { values: b, candidates: d, q: r },
-            ) => {
+            (Input::Quantile { tally: a, q }, Input::Quantile { tally: b, q: r }) => {
                 // A unit that counts may be replaced by one that does not.
-                equal(c == d && q == r && a.len().abs_diff(b.len()) <= 1)?;
-                let (a, b) = (PrivateQuantile::groups(*c, *q, a), PrivateQuantile::groups(*c, *q, b));
+                equal(a.candidates() == b.candidates() && q == r && a.total().abs_diff(b.total()) <= 1)?;
+                let (a, b) = (PrivateQuantile::groups(a, *q), PrivateQuantile::groups(b, *q));
                 Ok(largest(a.beside(&b).map(|(_, _, u, v)| (u - v).abs())))
             }
             (Input::Fullest { counts: a, bins }, Input::Fullest { counts: b, bins: others }) => {
@@ -321,9 +318,7 @@ impl Input {
                 purse.vector(what, &mut values, *sensitivity)?;
                 Output::Vector(values)
             }
-            Input::Quantile { values, candidates, q } => {
-                Output::Number(purse.quantile(what, values, *candidates, *q)?)
-            }
+            Input::Quantile { tally, q } => Output::Number(purse.quantile_of(what, tally, *q)?),
             Input::Top { scores, count, sensitivity } => {
                 Output::Indices(purse.top(what, scores, *count, *sensitivity)?)
             }

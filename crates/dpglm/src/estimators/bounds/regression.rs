@@ -9,13 +9,12 @@
 //! That of [`super`] for each number: one unit is one number in each selection. Rows of weight zero are left out, as cells that do not
 //! count. Step 2 is a map of each row that depends on released numbers only, so neighbours stay neighbours.
 
-use super::{Magnitude, Search, bounds, require_share};
+use super::{Magnitude, OneSide, Search, bounds, require_share};
 use crate::central::purse::{Planned, Purse};
-use crate::data::{Dataset, Design};
 use crate::error::{Error, Result};
-use crate::estimators::dense::Likelihood;
-use crate::estimators::means::MeanRows;
-use crate::estimators::means::clips::Side;
+use crate::families::Likelihood;
+use crate::mechanisms::{Candidates, Tally};
+use crate::passes::{Absent, Number, OfUnit, Rows};
 
 /// The closest bounds there are, relative to their size: closer ones could not be written in double precision.
 const CLOSEST: f64 = 1e-11;
@@ -105,43 +104,37 @@ impl RegressionSearch {
     /// Releases the bounds, and gives the rows as scaled by them.
     pub(in crate::estimators) fn release(
         &self,
-        data: &Dataset,
+        rows: &dyn Rows,
         intercept: bool,
         purse: &mut Purse<'_>,
-    ) -> Result<(FoundBounds, Dataset)> {
-        if !data.design().is_dense() {
+    ) -> Result<(FoundBounds, Box<dyn Rows>)> {
+        if rows.is_sparse() {
             return Err(Error::Conflict(
                 "private bounds cannot be found of sparse rows, which leave zeros out: declare bounds, or give a table with all cells"
                     .into(),
             ));
         }
         // Step 1
-        let rows = rows_of(data.design(), data)?;
-        let columns: Vec<Option<(f64, f64)>> = self
-            .columns
-            .iter()
-            .enumerate()
-            .map(|(column, sought)| sought.as_ref().map(|s| s.find(&rows, column, purse)).transpose())
-            .collect::<Result<_>>()?;
-        let target = match &self.target {
-            None => None,
-            Some(sought) => {
-                let design = Design::from_f64(data.design().rows(), 1, data.response().to_vec())?;
-                Some(sought.find(&rows_of(&design, data)?, 0, purse)?)
-            }
+        let find = |column, sought: &Option<Sought>, purse: &mut Purse<'_>| {
+            sought.as_ref().map(|s| s.find(rows, column, purse)).transpose()
         };
+        let columns = self.columns.iter().enumerate();
+        let columns =
+            columns.map(|(column, sought)| find(Some(column), sought, purse)).collect::<Result<_>>()?;
+        let target = find(None, &self.target, purse)?;
         // Step 2
         let found = FoundBounds { columns, target };
         let maps: Vec<Option<(f64, f64)>> =
             found.columns.iter().map(|ends| ends.map(|ends| scaling(ends, intercept))).collect();
-        let design = data.design().rescaled(&maps)?;
-        Ok((found, data.with_design(design)))
+        let scaled = rows.rescaled(&maps)?;
+        Ok((found, scaled))
     }
 }
 
 impl Sought {
-    fn find(&self, rows: &MeanRows<'_>, column: usize, purse: &mut Purse<'_>) -> Result<(f64, f64)> {
-        let side = Side { rows, block: 0, column, low: self.low, high: self.high };
+    /// The bounds of a column, or of the response.
+    fn find(&self, rows: &dyn Rows, column: Option<usize>, purse: &mut Purse<'_>) -> Result<(f64, f64)> {
+        let side = ColumnSide { rows, column, low: self.low, high: self.high };
         let (mut low, mut high) = bounds(&side, self.magnitude, purse)?;
         let least = CLOSEST * low.abs().max(high.abs());
         if high - low < least {
@@ -170,15 +163,30 @@ impl FoundBounds {
     }
 }
 
-/// The rows that count, of these columns.
-fn rows_of<'a>(design: &'a Design, data: &'a Dataset) -> Result<MeanRows<'a>> {
-    let mut rows = MeanRows::new(design)?;
-    if let Some((of_row, count, name)) = data.unit_numbers() {
-        rows = rows.with_units(of_row, count, name)?;
+/// A column of the rows that count, or their response, within these bounds.
+struct ColumnSide<'a> {
+    rows: &'a dyn Rows,
+    column: Option<usize>,
+    low: f64,
+    high: f64,
+}
+
+impl OneSide for ColumnSide<'_> {
+    fn range(&self) -> (f64, f64) {
+        (self.low, self.high)
     }
-    if data.has_weights() {
-        let weights: Vec<f64> = (0..design.rows()).map(|row| data.weight(row)).collect();
-        rows = rows.with_weights(&weights, 1.0)?;
+
+    fn units(&self) -> usize {
+        self.rows.shape().units
     }
-    Ok(rows)
+
+    fn means(&self, candidates: Candidates) -> Result<Tally> {
+        let number = Number::Entry { column: self.column, low: self.low, high: self.high };
+        Ok(self.rows.tally(number, OfUnit::Mean, Absent::LeftOut, candidates)?.0)
+    }
+
+    fn beyond(&self, upper: bool, centre: f64, distances: &[f64]) -> Result<Vec<i64>> {
+        let Self { rows, column, low, high } = *self;
+        rows.beyond(Number::Side { column, low, high, centre, upper }, distances)
+    }
 }

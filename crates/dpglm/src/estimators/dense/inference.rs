@@ -37,7 +37,7 @@ use super::prior::GUESS;
 use super::scores::{Found, Passes, RecomposeBy, eigen_of};
 use crate::central::purse::Purse;
 use crate::error::Result;
-use crate::passes::scores::{RowModel, ScoreBounds};
+use crate::passes::scores::{self, ScoreBounds};
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 use releases::{Shrunk, Stage, Steps, shrunk};
 
@@ -93,40 +93,33 @@ impl Passes<'_> {
         purse: &mut Purse<'_>,
         read: &mut dyn FnMut(),
     ) -> Result<Inferred> {
-        let Self { model, plan, response, rows, .. } = self;
-        let (n, count, d) = (plan.shape.units as f64, rows.count, rows.map.columns());
-        let outputs = response.directions();
+        let Self { model, plan, response, rows, whitened, .. } = *self;
+        let (n, count, d) = (plan.shape.units as f64, response.count, whitened.map.columns());
+        let outputs = response.view.directions();
         let size = d * outputs;
         let seen = SEEN / plan.mu_of(shares.level);
         let steps = Steps { passes: self, plan, shares, n, count, d, outputs, seen };
 
         // Step 1
         let start = self.stored(&found.coefficients);
-        let mut scored = rows.score(*response, &start);
+        let mut scored = response.at(&start);
         read();
         let all_slopes: f64 = response.slopes.iter().sum();
-        let mut last = Stage {
-            map: rows.map.clone(),
-            norms: rows.norms.to_vec(),
-            spread: self.whitened.symmetric(&self.whitened.spread),
-        };
+        let mut last = Stage { map: whitened.map.clone(), spread: whitened.symmetric(&whitened.spread) };
         let mut mean_slope = all_slopes;
         for _ in &shares.stages {
-            let before = last.rows(rows);
             let typical = all_slopes * last.spread.trace().max(1.0);
-            let (matrix, noise) = steps.slopes(&before, |row| scored.slope(row), typical, purse)?;
+            let (matrix, noise) = steps.slopes(&last.map, &scored, typical, purse)?;
             mean_slope = positive(matrix.trace() / last.spread.trace(), 0.1 * all_slopes);
             let Shrunk { matrix, noise, .. } = shrunk(matrix, &last.spread * mean_slope, noise, 1);
-            let next = Stage::new(matrix / mean_slope, noise / mean_slope, &last.map, rows);
-            scored = scored.with_norms(&last.norms, &next.norms);
-            last = next;
+            last = Stage::new(matrix / mean_slope, noise / mean_slope, &last.map);
             (0..2).for_each(|_| read());
         }
-        let far = last.rows(rows);
+        let far = &last.map;
 
         // Step 2
         let dimension = last.spread.trace().max(1.0);
-        let reach = steps.far_bound(&far, &scored, dimension, mean_slope, purse)?;
+        let reach = steps.far_bound(far, &scored, dimension, mean_slope, purse)?;
 
         // Step 3. Vectors and matrices have a block for each direction.
         let by_direction = DMatrix::from_diagonal(&DVector::from_column_slice(&response.slopes)) / all_slopes;
@@ -134,32 +127,27 @@ impl Passes<'_> {
         let least = if plan.private { 0.3 } else { NOTHING };
         let inverse = eigen_of(last.spread.clone()).recompose_by(|e| 1.0 / e.max(least));
         let safe = by_direction.map(|s| if s > 0.0 { 1.0 / s } else { 0.0 }).kronecker(&inverse) / mean_slope;
-        let whitening = DMatrix::<f64>::identity(outputs, outputs).kronecker(&far.map.whitening());
-        let turned = |b: DMatrix<f64>| DVector::from_column_slice((b * &response.directions).as_slice());
+        let whitening = DMatrix::<f64>::identity(outputs, outputs).kronecker(&far.whitening());
+        let turned = |b: DMatrix<f64>| DVector::from_column_slice((b * &response.view.directions).as_slice());
         let at = |point: &DVector<f64>| -> Vec<f64> {
-            let moved =
-                DMatrix::from_column_slice(d, outputs, point.as_slice()) * response.directions.transpose();
-            start.iter().zip(far.map.stored(moved.as_slice())).map(|(b, moved)| b + moved).collect()
+            let moved = DMatrix::from_column_slice(d, outputs, point.as_slice())
+                * response.view.directions.transpose();
+            start.iter().zip(far.stored(moved.as_slice())).map(|(b, moved)| b + moved).collect()
         };
-        let sensitivity = far.sensitivity(reach.far, response.outputs());
+        let sensitivity = self.sensitivity(far, reach.far);
         let bounds = ScoreBounds { score: reach.far, trace: reach.far, slopes: reach.far };
         let mut point = DVector::zeros(size);
         let (mut mean_point, mut mean_score, mut precision) = (point.clone(), point.clone(), 0.0);
         for (pass, (&what, &share)) in SCORES.iter().zip(&shares.scores).enumerate() {
-            let stored = at(&point);
-            let scores = if plan.shape.grouped {
-                if pass > 0 {
-                    scored = far.score(*response, &stored);
-                    read();
-                }
-                far.read_scored(*response, &scored, bounds)
-            } else {
-                far.read(*response, &stored, bounds)
-            };
+            let here = response.at(&at(&point));
+            if plan.shape.grouped && pass > 0 {
+                read();
+            }
+            let scores = scores::read(rows, far, here, bounds, count)?;
             read();
             let mut gradient = scores.gradient;
             purse.vector(what, &mut gradient, sensitivity)?;
-            let gradient = turned(DMatrix::from_vec(d, response.outputs(), gradient));
+            let gradient = turned(DMatrix::from_vec(d, response.view.outputs(), gradient));
             // Without noise the last pass, nearest to the solution, knows best.
             let before = if plan.private { precision } else { 0.0 };
             precision = before + share;
@@ -174,11 +162,11 @@ impl Passes<'_> {
         let last_noise = steps.noise(SCORES[shares.scores.len() - 1], last_share, purse) * sensitivity;
         let score_noise = last_noise * (last_share / precision).sqrt();
         if shares.scores.len() > 1 {
-            scored = far.score(*response, &at(&mean_point));
+            scored = response.at(&at(&mean_point));
             read();
         }
         let [(matrix, slope_noise), (second, noise)] =
-            steps.slope_and_second(&far, &scored, reach, mean_slope * dimension, purse)?;
+            steps.slope_and_second(far, &scored, reach, mean_slope * dimension, purse)?;
         (0..if plan.shape.grouped { 2 } else { 1 }).for_each(|_| read());
         let typical = positive(matrix.trace() / last.spread.trace(), 0.1 * mean_slope);
         let Shrunk { matrix: slope, noise: slope_noise, unknown } =
@@ -234,12 +222,12 @@ impl Passes<'_> {
 
         // Step 5. Of classes, relative to the first.
         let contrasts = response.contrasts();
-        let back = contrasts.kronecker(&far.map.matrix().transpose());
-        let lengths = contrasts.kronecker(&far.map.whitening().transpose()) * &moved;
+        let back = contrasts.kronecker(&far.matrix().transpose());
+        let lengths = contrasts.kronecker(&far.whitening().transpose()) * &moved;
         let estimate = at(&(&mean_point + &moved));
         let of_prior = &back * &covariance * &prior * &covariance * back.transpose();
         let covariance = &back * covariance * back.transpose();
-        let spans = far.map.reach();
+        let spans = far.reach();
         let moves = &back * &moved;
         let trusted = |j: usize| {
             let length = lengths[j].abs();
@@ -247,7 +235,7 @@ impl Passes<'_> {
             let settled = plan.private || moves[j].abs() < SETTLED * covariance[(j, j)].max(0.0).sqrt();
             let linear = length < LINEAR && length * spans[j % d] < LINEAR_REACH;
             // From end to end of its column, in units of the response.
-            let error = covariance[(j, j)].max(0.0).sqrt() * spans[j % d] / far.map.inverse()[j % d];
+            let error = covariance[(j, j)].max(0.0).sqrt() * spans[j % d] / far.inverse()[j % d];
             error < TOLD && settled && (linear || matches!(model.likelihood, Likelihood::Gaussian { .. }))
         };
         let mut determined: Vec<bool> =

@@ -15,30 +15,20 @@ use super::{Likelihood, Regression};
 use crate::central::purse::Purse;
 use crate::error::Result;
 use crate::mechanisms::Candidates;
-use crate::passes::by_unit::{ByUnit, exact_mean, mean_sensitivity};
+use crate::passes::by_unit::{exact_mean, mean_sensitivity};
 use crate::passes::columns::SQUARE;
-use crate::passes::products::pairs;
-use crate::passes::scores::{RowModel, RowScore, Scored};
+use crate::passes::{Absent, At, Form, Number, OfUnit, ResponseView, Rows};
 use nalgebra::DMatrix;
 
 /// The response as it is fitted, and where its predictors start.
-pub(super) struct Response<'a> {
-    likelihood: Likelihood,
-    units: &'a ByUnit<'a>,
-    /// In units of `unit` from `shift` for real responses.
-    values: Vec<f64>,
-    pub unit: f64,
-    pub shift: f64,
+pub(super) struct Response {
+    pub view: ResponseView,
     /// The number of units that count, as far as it is public or released.
     pub count: f64,
-    /// The start of each linear predictor.
-    pub base: Vec<f64>,
     /// The variance of the start.
     pub base_variance: f64,
     /// The mean slope of the residuals at the start, by direction.
     pub slopes: Vec<f64>,
-    /// The directions among the predictors, as columns.
-    pub directions: DMatrix<f64>,
     /// The largest norm of a residual at the start.
     pub worst: f64,
 }
@@ -76,40 +66,12 @@ impl Likelihood {
             }
         }
     }
-
-    /// The nearest value of the response's domain: the public rule for a value outside it.
-    fn admit(&self, y: f64) -> f64 {
-        match *self {
-            Likelihood::Gaussian { low, high } => {
-                if y.is_nan() {
-                    0.5 * (low + high)
-                } else {
-                    y.clamp(low, high)
-                }
-            }
-            Likelihood::Logistic => f64::from(u8::from(y >= 0.5)),
-            Likelihood::Poisson { low, high } => {
-                if y.is_nan() {
-                    low
-                } else {
-                    y.clamp(low, high)
-                }
-            }
-            Likelihood::Multinomial { classes } => {
-                if y >= 0.0 && y < classes as f64 {
-                    y.floor()
-                } else {
-                    0.0
-                }
-            }
-        }
-    }
 }
 
 /// Releases numbers of the response.
 struct Locator<'a, 'p, 's> {
     plan: &'a Plan,
-    units: &'a ByUnit<'a>,
+    rows: &'a dyn Rows,
     purse: &'a mut Purse<'p>,
     shares: &'s [(&'static str, super::plan::Kind, f64)],
     count: f64,
@@ -130,17 +92,19 @@ impl Locator<'_, '_, '_> {
         super::noise_of(self.plan, self.purse, what, share) * sensitivity
     }
 
-    /// A level that few of these numbers exceed; `None` if it was not planned.
-    fn level(&mut self, what: &'static str, values: &[f64], grid: Candidates) -> Result<Option<f64>> {
+    /// A level that few units' largest numbers exceed; `None` if it was not planned.
+    fn level(&mut self, what: &'static str, number: Number, grid: Candidates) -> Result<Option<f64>> {
         let Some(share) = self.share(what) else { return Ok(None) };
         let beyond = SEEN / self.plan.mu_of(share);
-        self.purse.quantile(what, values, grid, 1.0 - beyond / self.n() as f64).map(Some)
+        let (tally, _) = self.rows.tally(number, OfUnit::Largest, Absent::Zero, grid)?;
+        self.purse.quantile_of(what, &tally, 1.0 - beyond / self.n() as f64).map(Some)
     }
 
     /// Means of numbers in [-1, 1], with noise, and its deviation. A unit moves all of them by at most `distance`.
-    fn means(&mut self, what: &'static str, columns: &[Vec<f64>], distance: f64) -> Result<(Vec<f64>, f64)> {
-        let sensitivity = mean_sensitivity(distance, columns.len(), self.n(), self.count);
-        let mut means: Vec<f64> = columns.iter().map(|values| exact_mean(values, self.count)).collect();
+    fn means(&mut self, what: &'static str, numbers: Vec<Number>, distance: f64) -> Result<(Vec<f64>, f64)> {
+        let sensitivity = mean_sensitivity(distance, numbers.len(), self.n(), self.count);
+        let sums = self.rows.sums(numbers)?;
+        let mut means: Vec<f64> = sums.into_iter().map(|sum| exact_mean(sum, self.count)).collect();
         let noise = self.noise(what, sensitivity);
         self.purse.vector(what, &mut means, sensitivity)?;
         Ok((means, noise))
@@ -154,37 +118,29 @@ impl Locator<'_, '_, '_> {
 
     fn count_units(&mut self) -> Result<()> {
         if self.share(COUNTED).is_some() {
-            let (share, noise) = self.means(COUNTED, &[self.units.counted()], 1.0)?;
+            let (share, noise) = self.means(COUNTED, vec![Number::Counted(1.0)], 1.0)?;
             self.set_count(share[0], noise);
         }
         Ok(())
     }
 }
 
-impl<'a> Response<'a> {
+impl Response {
     pub(super) fn release(
         model: &Regression,
         plan: &Plan,
-        units: &'a ByUnit<'a>,
+        rows: &dyn Rows,
         purse: &mut Purse<'_>,
     ) -> Result<Self> {
-        let data = units.data();
-        let values: Vec<f64> = data.response().iter().map(|&y| model.likelihood.admit(y)).collect();
         let mut response = Self {
-            likelihood: model.likelihood,
-            units,
-            values,
-            unit: 1.0,
-            shift: 0.0,
+            view: ResponseView::new(model.likelihood),
             count: plan.shape.units as f64,
-            base: vec![0.0],
             base_variance: 0.0,
             slopes: vec![1.0],
-            directions: DMatrix::identity(1, 1),
             worst: 1.0,
         };
         let shares = plan.response_shares(model);
-        let mut locator = Locator { plan, units, purse, shares: &shares, count: response.count };
+        let mut locator = Locator { plan, rows, purse, shares: &shares, count: response.count };
         locator.count_units()?;
         match model.likelihood {
             Likelihood::Logistic => response.locate_binary(&mut locator)?,
@@ -200,12 +156,23 @@ impl<'a> Response<'a> {
         Ok(response)
     }
 
+    /// Rows scored at these coefficients of stored columns.
+    pub(super) fn at(&self, coefficients: &[f64]) -> At {
+        At { view: self.view.clone(), coefficients: coefficients.to_vec() }
+    }
+
+    /// The response's distance from a centre in a unit.
+    fn distance(&self, centre: f64, unit: f64, form: Form) -> Number {
+        Number::Response { likelihood: self.view.likelihood, centre, unit, form }
+    }
+
     /// What makes of coefficients by direction those of each predictor; of classes, of each after the first relative to it.
     pub(super) fn contrasts(&self) -> DMatrix<f64> {
-        match self.base.len() {
-            1 => self.directions.clone(),
+        let directions = &self.view.directions;
+        match self.view.outputs() {
+            1 => directions.clone(),
             classes => DMatrix::from_fn(classes - 1, classes - 1, |class, direction| {
-                self.directions[(class + 1, direction)] - self.directions[(0, direction)]
+                directions[(class + 1, direction)] - directions[(0, direction)]
             }),
         }
     }
@@ -214,17 +181,16 @@ impl<'a> Response<'a> {
         let n = locator.n() as f64;
         let (mut rate, mut noise) = (0.5, 0.0);
         if locator.share(RESPONSE).is_some() {
-            let signed = self.units.means(|row| self.values[row] - 0.5);
-            let mut means = vec![signed];
+            let mut means = vec![self.distance(0.5, 1.0, Form::Signed)];
             if locator.plan.shape.dropped {
                 let height = 0.75_f64.sqrt();
-                means.push(self.units.counted().iter().map(|c| c * height).collect());
-                let (found, deviation) = locator.means(RESPONSE, &means, 1.0)?;
+                means.push(Number::Counted(height));
+                let (found, deviation) = locator.means(RESPONSE, means, 1.0)?;
                 locator.set_count(found[1] / height, deviation / height);
                 noise = deviation * n / locator.count;
                 rate = found[0] * n / locator.count;
             } else {
-                let (found, deviation) = locator.means(RESPONSE, &means, 1.0)?;
+                let (found, deviation) = locator.means(RESPONSE, means, 1.0)?;
                 (rate, noise) = (found[0], deviation);
             }
             rate = 0.5 + rate * 0.09 / (0.09 + noise * noise);
@@ -232,7 +198,7 @@ impl<'a> Response<'a> {
             rate = rate.clamp(least, 1.0 - least);
         }
         let slope = rate * (1.0 - rate);
-        self.base = vec![(rate / (1.0 - rate)).ln()];
+        self.view.base = vec![(rate / (1.0 - rate)).ln()];
         self.base_variance = (noise / slope).powi(2);
         self.slopes = vec![slope];
         self.worst = rate.max(1.0 - rate);
@@ -243,10 +209,10 @@ impl<'a> Response<'a> {
         let (n, k) = (locator.n() as f64, classes as f64);
         let mut shares = vec![1.0 / k; classes];
         if locator.share(RESPONSE).is_some() {
-            let of_class =
-                |class: usize| self.units.means(|row| f64::from(u8::from(self.values[row] == class as f64)));
-            let columns: Vec<Vec<f64>> = (0..classes).map(of_class).collect();
-            let (mut found, mut noise) = locator.means(RESPONSE, &columns, 2f64.sqrt())?;
+            let likelihood = self.view.likelihood;
+            let of_class = |class: usize| Number::Class { likelihood, class };
+            let (mut found, mut noise) =
+                locator.means(RESPONSE, (0..classes).map(of_class).collect(), 2f64.sqrt())?;
             if locator.plan.shape.dropped {
                 locator.set_count(found.iter().sum(), noise * k.sqrt());
                 found.iter_mut().for_each(|p| *p *= n / locator.count);
@@ -266,11 +232,12 @@ impl<'a> Response<'a> {
         order.sort_by(|&i, &j| eigen.eigenvalues[i].total_cmp(&eigen.eigenvalues[j]));
         // All but the direction in which all predictors move together.
         let kept = &order[1..];
-        self.directions = DMatrix::from_fn(classes, classes - 1, |i, j| eigen.eigenvectors[(i, kept[j])]);
+        self.view.directions =
+            DMatrix::from_fn(classes, classes - 1, |i, j| eigen.eigenvectors[(i, kept[j])]);
         self.slopes = kept.iter().map(|&j| eigen.eigenvalues[j].max(1e-12)).collect();
         let logs: Vec<f64> = shares.iter().map(|p| p.ln()).collect();
         let middle = logs.iter().sum::<f64>() / k;
-        self.base = logs.iter().map(|l| l - middle).collect();
+        self.view.base = logs.iter().map(|l| l - middle).collect();
         self.base_variance = 0.05;
         let least = shares.iter().fold(1.0_f64, |m, p| m.min(*p));
         self.worst = (1.0 - 2.0 * least + shares.iter().map(|p| p * p).sum::<f64>()).max(0.0).sqrt();
@@ -289,56 +256,43 @@ impl<'a> Response<'a> {
         let farthest = if intercept { 0.5 * span } else { low.abs().max(high.abs()) };
         let (mut centre, mut level) = (middle, farthest);
         if locator.share(CENTRE).is_some() {
-            let mut means = self.units.means(|row| self.values[row]);
-            // Units that do not count are lowest.
-            for (mean, counted) in means.iter_mut().zip(self.units.counted()) {
-                *mean = if counted > 0.0 { *mean } else { f64::NEG_INFINITY };
-            }
             let grid = Candidates::even(low, high, 1025)?;
-            centre = locator.purse.quantile(CENTRE, &means, grid, 1.0 - 0.5 * locator.count / n)?;
+            let number = Number::response(self.view.likelihood);
+            let (tally, _) = locator.rows.tally(number, OfUnit::Mean, Absent::Lowest, grid)?;
+            centre = locator.purse.quantile_of(CENTRE, &tally, 1.0 - 0.5 * locator.count / n)?;
             level = span;
         }
-        let distances = self.units.largest(|row| (self.values[row] - centre).abs());
         let reach = if intercept { span } else { farthest };
         let grid = Candidates::positive_geometric(reach * 2f64.powi(-16), reach, 4)?;
-        level = locator.level(RESPONSE_LEVEL, &distances, grid)?.unwrap_or(level);
-        let clipped = |row: usize| ((self.values[row] - centre) / level).clamp(-1.0, 1.0);
-        let columns = [self.units.means(clipped), self.units.means(|row| clipped(row).powi(2))];
-        let (mean, square, noise) = mean_and_square(locator, &columns)?;
+        let distances = self.distance(centre, 1.0, Form::Absolute);
+        level = locator.level(RESPONSE_LEVEL, distances, grid)?.unwrap_or(level);
+        let numbers = [Form::Clipped, Form::ClippedSquare].map(|form| self.distance(centre, level, form));
+        let (mean, square, noise) = mean_and_square(locator, numbers)?;
         let mean = if intercept { (mean * 0.1 / (0.1 + noise * noise)).clamp(-1.0, 1.0) } else { 0.0 };
         let variance = (square - mean * mean).max(noise).max(1e-4);
-        self.unit = level * variance.sqrt();
-        self.shift = centre + level * mean;
-        let (unit, shift) = (self.unit, self.shift);
-        self.values.iter_mut().for_each(|y| *y = (*y - shift) / unit);
+        self.view.unit = level * variance.sqrt();
+        self.view.shift = centre + level * mean;
         self.base_variance = noise * noise / variance;
         Ok(())
     }
 
     fn locate_counts(&mut self, high: f64, intercept: bool, locator: &mut Locator<'_, '_, '_>) -> Result<()> {
-        let largest = self.units.largest(|row| self.values[row]);
         // Counts are whole: nothing lies between 0 and 1.
         let grid = Candidates::positive_geometric((0.5 * high).min(1.0), high, 4)?;
-        let level = locator.level(RESPONSE_LEVEL, &largest, grid)?.unwrap_or(high);
-        let (mean, noise) = positive_mean(
-            locator,
-            RESPONSE,
-            level,
-            self.units.means(|row| self.values[row].min(level) / level),
-        )?;
+        let number = Number::response(self.view.likelihood);
+        let level = locator.level(RESPONSE_LEVEL, number, grid)?.unwrap_or(high);
+        let (mean, noise) =
+            positive_mean(locator, RESPONSE, level, self.distance(0.0, level, Form::Clipped))?;
         let (mut exposure, mut relative) = (1.0, 0.0);
         if locator.plan.shape.exposures {
-            let data = self.units.data();
-            let exposed = |row: usize| data.offset(row).exp().min(1.0);
-            let largest = self.units.largest(exposed);
             let grid = Candidates::positive_geometric(2f64.powi(-12), 1.0, 4)?;
-            let level = locator.level(EXPOSURE_LEVEL, &largest, grid)?.unwrap_or(1.0);
-            let means = self.units.means(|row| exposed(row).min(level) / level);
-            let (mean, noise) = positive_mean(locator, EXPOSURE, level, means)?;
+            let number = Number::Exposure { level: 1.0 };
+            let level = locator.level(EXPOSURE_LEVEL, number, grid)?.unwrap_or(1.0);
+            let (mean, noise) = positive_mean(locator, EXPOSURE, level, Number::Exposure { level })?;
             (exposure, relative) = (mean, (noise / mean).powi(2));
         }
         // Without an intercept the predictor of a row of zeros is zero.
-        self.base = vec![if intercept { (mean / exposure).ln() } else { 0.0 }];
+        self.view.base = vec![if intercept { (mean / exposure).ln() } else { 0.0 }];
         self.base_variance = ((noise / mean).powi(2) + relative).min(1.0);
         self.slopes = vec![if intercept { mean } else { exposure }];
         Ok(())
@@ -347,17 +301,18 @@ impl<'a> Response<'a> {
 
 /// Mean and mean square of numbers in [-1, 1], released together ([`crate::passes::columns`] has the argument), and the noise
 /// on the mean.
-fn mean_and_square(locator: &mut Locator<'_, '_, '_>, columns: &[Vec<f64>; 2]) -> Result<(f64, f64, f64)> {
+fn mean_and_square(locator: &mut Locator<'_, '_, '_>, numbers: [Number; 2]) -> Result<(f64, f64, f64)> {
     // The rounding of the squares is multiplied too: as that of four numbers.
     let sensitivity = mean_sensitivity(2.0, 4, locator.n(), locator.count);
-    let [mean, square] = columns.each_ref().map(|values| exact_mean(values, locator.count));
-    let mut pair = vec![mean, SQUARE * square];
+    let sums = locator.rows.sums(numbers.to_vec())?;
+    let means = sums.into_iter().map(|sum| exact_mean(sum, locator.count));
+    let mut pair: Vec<f64> = means.zip([1.0, SQUARE]).map(|(mean, factor)| factor * mean).collect();
     let noise = locator.noise(RESPONSE, sensitivity);
     locator.purse.vector(RESPONSE, &mut pair, sensitivity)?;
     Ok((pair[0], pair[1] / SQUARE, noise))
 }
 
-/// A mean of numbers in [0, level], given as shares of the level: what its noise leaves of it, and the deviation.
+/// A mean of numbers in [0, level], given as a share of the level: what its noise leaves of it, and the deviation.
 ///
 /// Its posterior mean, which has the least expected deviance, under a prior of the form `1 / (mean + small)`: uniform in the logarithm
 /// but for magnitudes that no level is chosen for.
@@ -365,9 +320,9 @@ fn positive_mean(
     locator: &mut Locator<'_, '_, '_>,
     what: &'static str,
     level: f64,
-    shares: Vec<f64>,
+    share: Number,
 ) -> Result<(f64, f64)> {
-    let (found, noise) = locator.means(what, &[shares], 1.0)?;
+    let (found, noise) = locator.means(what, vec![share], 1.0)?;
     let (mean, deviation) = posterior_of_positive(found[0], noise);
     Ok((level * mean, level * deviation))
 }
@@ -388,98 +343,6 @@ fn posterior_of_positive(found: f64, noise: f64) -> (f64, f64) {
     let mean = points.iter().map(|&m| weight(m) * m).sum::<f64>() / total;
     let variance = points.iter().map(|&m| weight(m) * (m - mean).powi(2)).sum::<f64>() / total;
     (mean, variance.sqrt())
-}
-
-impl RowModel for Response<'_> {
-    fn outputs(&self) -> usize {
-        self.base.len()
-    }
-
-    fn own_size(&self) -> bool {
-        self.likelihood.is_real()
-    }
-
-    fn directions(&self) -> usize {
-        self.slopes.len()
-    }
-
-    /// Of shares p it is the sum of `p_c p_k (q_c - q_k) (q_c - q_k)'` over pairs of classes, q the rows of the directions: no term
-    /// cancels another.
-    fn curvature(&self, row: usize, scored: &Scored, out: &mut [f64]) -> f64 {
-        let Likelihood::Multinomial { .. } = self.likelihood else {
-            out[0] = scored.slope(row);
-            return out[0];
-        };
-        let residuals = scored.residuals(row);
-        let share = |class: usize| f64::from(u8::from(class as f64 == self.values[row])) - residuals[class];
-        let mut trace = 0.0;
-        out.fill(0.0);
-        for (c, k) in pairs(residuals.len()).filter(|(c, k)| c < k) {
-            let both = share(c) * share(k);
-            trace += 2.0 * both;
-            let apart = |a: usize| self.directions[(c, a)] - self.directions[(k, a)];
-            for (out, (a, b)) in out.iter_mut().zip(pairs(self.slopes.len())) {
-                *out += both * (apart(a) * apart(b));
-            }
-        }
-        trace
-    }
-
-    fn turned(&self, row: usize, scored: &Scored, out: &mut [f64]) {
-        let residuals = scored.residuals(row);
-        for (out, direction) in out.iter_mut().zip(self.directions.column_iter()) {
-            *out = direction.iter().zip(residuals).map(|(q, r)| q * r).sum();
-        }
-    }
-
-    fn score(&self, row: usize, predictors: &[f64], residuals: &mut [f64]) -> RowScore {
-        let y = self.values[row];
-        match self.likelihood {
-            Likelihood::Gaussian { .. } => {
-                residuals[0] = finite(y - predictors[0]);
-                RowScore { size: residuals[0].abs(), slope: 1.0 }
-            }
-            Likelihood::Logistic => {
-                let u = finite(predictors[0] + self.base[0]).clamp(-40.0, 40.0);
-                let p = 1.0 / (1.0 + (-u).exp());
-                residuals[0] = y - p;
-                RowScore { size: p.max(1.0 - p), slope: p * (1.0 - p) }
-            }
-            Likelihood::Poisson { .. } => {
-                let u = finite(predictors[0] + self.base[0]).clamp(-30.0, 8.0);
-                let mean = u.exp() * self.units.data().offset(row).exp();
-                residuals[0] = y - mean;
-                RowScore { size: residuals[0].abs(), slope: mean }
-            }
-            Likelihood::Multinomial { .. } => {
-                for ((p, u), base) in residuals.iter_mut().zip(predictors).zip(&self.base) {
-                    *p = finite(u + base);
-                }
-                let largest = residuals.iter().fold(f64::NEG_INFINITY, |m, u| m.max(*u));
-                residuals.iter_mut().for_each(|u| *u = (*u - largest).exp());
-                let total: f64 = residuals.iter().sum();
-                let (mut squares, mut least) = (0.0, 1.0_f64);
-                for p in residuals.iter_mut() {
-                    *p /= total;
-                    squares += *p * *p;
-                    least = least.min(*p);
-                }
-                let worst = (1.0 - 2.0 * least + squares).max(0.0).sqrt();
-                let mut own = 0.0;
-                for (class, p) in residuals.iter_mut().enumerate() {
-                    *p = f64::from(u8::from(class as f64 == y)) - *p;
-                    own += *p * *p;
-                }
-                // The own norm is no larger but for rounding.
-                RowScore { size: worst.max(own.sqrt()), slope: 1.0 - squares }
-            }
-        }
-    }
-}
-
-/// Not a number, which only a predictor out of range can be, counts as zero.
-fn finite(x: f64) -> f64 {
-    if x.is_nan() { 0.0 } else { x.clamp(-1e100, 1e100) }
 }
 
 #[cfg(test)]

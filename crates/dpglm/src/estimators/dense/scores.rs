@@ -14,8 +14,10 @@ use super::{Regression, noise_of};
 use crate::central::purse::Purse;
 use crate::error::Result;
 use crate::mechanisms::Candidates;
-use crate::passes::products;
-use crate::passes::scores::{RowModel, ScoreBounds, ScorePass, Scored};
+use crate::passes::products::{self, Weights};
+use crate::passes::row_map::RowMap;
+use crate::passes::scores::{self, ScoreBounds};
+use crate::passes::{Absent, At, Number, OfUnit, Rows};
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 /// The longest step in whitened coordinates.
@@ -37,9 +39,9 @@ pub(super) struct Passes<'a> {
     pub model: &'a Regression,
     pub plan: &'a Plan,
     pub slopes: &'a SlopePlan,
-    pub response: &'a Response<'a>,
+    pub response: &'a Response,
     pub whitened: &'a Whitened,
-    pub rows: ScorePass<'a>,
+    pub rows: &'a dyn Rows,
 }
 
 /// The slope of the mean score in the whitened coordinates of one direction.
@@ -59,8 +61,9 @@ struct Average {
 
 impl Passes<'_> {
     pub(super) fn run(&self, purse: &mut Purse<'_>, read: &mut dyn FnMut()) -> Result<Found> {
-        let Self { model, plan, slopes, response, whitened, rows } = self;
-        let (d, directions) = (rows.map.columns(), response.slopes.len());
+        let Self { model, plan, slopes, response, whitened, rows } = *self;
+        let (map, count, view) = (&whitened.map, response.count, &response.view);
+        let (d, directions) = (map.columns(), response.slopes.len());
         let grouped = plan.shape.grouped;
         let tuning = model.likelihood.tuning();
         let root = whitened.dimension.sqrt();
@@ -75,15 +78,14 @@ impl Passes<'_> {
         let mut priors = vec![Prior::new(d, intercept); directions];
         let mut precisions = Vec::new();
         for (pass, &share) in slopes.scores.iter().enumerate() {
-            let stored = self.stored(&b);
+            let at = response.at(&self.stored(&b));
             let level_due = slopes.levels.contains(&pass);
             // Where units have several rows their scores are known before weights; else only for a level.
-            let scored = (grouped || level_due).then(|| rows.score(*response, &stored));
-            if scored.is_some() && pass > 0 {
+            if (grouped || level_due) && pass > 0 {
                 read();
             }
-            if let Some(scored) = scored.as_ref().filter(|_| level_due) {
-                bound = self.level(scored, root * all_slopes.sqrt(), tuning, purse)?;
+            if level_due {
+                bound = self.level(at.clone(), root * all_slopes.sqrt(), tuning, purse)?;
             }
             let trace_bound = match (by_level, grouped) {
                 (true, false) => 4.0 * all_slopes * whitened.dimension,
@@ -93,27 +95,21 @@ impl Passes<'_> {
             };
             let slope_bound = trace_bound * (plan.ratio / SLOPE_RATIO).sqrt().clamp(1.0, 4.0);
             let bounds = ScoreBounds { score: bound, trace: trace_bound, slopes: slope_bound };
-            let mut scores = match &scored {
-                Some(scored) if grouped => rows.read_scored(*response, scored, bounds),
-                _ => rows.read(*response, &stored, bounds),
-            };
+            let mut scores = scores::read(rows, map, at.clone(), bounds, count)?;
             read();
 
             // The mean score.
-            let sensitivity = rows.sensitivity(bound, response.outputs());
+            let sensitivity = self.sensitivity(map, bound);
             let noise = noise_of(plan, purse, SCORES[pass], share) * sensitivity;
             purse.vector(SCORES[pass], &mut scores.gradient, sensitivity)?;
-            let gradient = DMatrix::from_vec(d, response.outputs(), scores.gradient) * &response.directions;
+            let gradient = DMatrix::from_vec(d, view.outputs(), scores.gradient) * &view.directions;
 
             // The mean slope, relative to that at the start.
             let typical = if by_level { 1.0 } else { (bound / (root * response.worst)).min(1.0) };
             let mean_slope = self.mean_slope(scores.trace, trace_bound, typical * all_slopes, purse)?;
-            if let Some((at, share)) = slopes.slope_matrix
-                && at == pass
-            {
-                let weights = scores.slopes;
+            if let Some((_, share)) = slopes.slope_matrix.filter(|(due, _)| *due == pass) {
                 let guess = mean_slope * response.slopes[0];
-                matrix = Some(self.slope_matrix(&weights, slope_bound, guess, share, purse)?);
+                matrix = Some(self.slope_matrix(at, bounds, guess, share, purse)?);
                 read();
             }
 
@@ -145,29 +141,37 @@ impl Passes<'_> {
         Ok(Found { coefficients: b, precisions })
     }
 
+    /// What a replaced unit moves a mean score in these coordinates by.
+    pub(super) fn sensitivity(&self, map: &RowMap, bound: f64) -> f64 {
+        let frame = (self.plan.shape, self.rows.is_sparse());
+        scores::sensitivity(map, bound, self.response.view.outputs(), frame, self.response.count)
+    }
+
     /// The coefficients of stored columns, one vector for each linear predictor.
     pub(super) fn stored(&self, b: &DMatrix<f64>) -> Vec<f64> {
-        let by_output = b * self.response.directions.transpose();
-        self.rows.map.stored(by_output.as_slice())
+        let by_output = b * self.response.view.directions.transpose();
+        self.whitened.map.stored(by_output.as_slice())
     }
 
     /// A bound on the units' scores that few exceed: about as many as make the bias of the size of the noise.
-    fn level(&self, scored: &Scored, size: f64, tuning: Tuning, purse: &mut Purse<'_>) -> Result<f64> {
-        let Self { plan, slopes, rows, .. } = self;
-        let n = plan.shape.units as f64;
-        let columns = rows.map.columns() as f64;
-        let wanted = (tuning.beyond * columns.sqrt() / plan.mu).min(tuning.most * rows.count);
-        let seen = wanted.max(SEEN / plan.mu_of(slopes.level)).min(0.3 * rows.count);
+    fn level(&self, at: At, size: f64, tuning: Tuning, purse: &mut Purse<'_>) -> Result<f64> {
+        let Self { plan, slopes, rows, whitened, .. } = *self;
+        let (n, count) = (plan.shape.units as f64, self.response.count);
+        let columns = whitened.map.columns() as f64;
+        let wanted = (tuning.beyond * columns.sqrt() / plan.mu).min(tuning.most * count);
+        let seen = wanted.max(SEEN / plan.mu_of(slopes.level)).min(0.3 * count);
         let largest = if plan.shape.grouped { 12 } else { 8 };
         let grid = Candidates::positive_geometric(size * 2f64.powi(-6), size * 2f64.powi(largest), 4)?;
-        let level = purse.quantile(SCORE_LEVEL, &rows.sizes(scored), grid, 1.0 - seen / n)?;
-        Ok(level * ((rows.count / wanted).ln() / (rows.count / seen).ln()).powf(tuning.tail))
+        let number = Number::ScoreSize { map: whitened.map.clone(), at };
+        let (tally, _) = rows.tally(number, OfUnit::Sum, Absent::Zero, grid)?;
+        let level = purse.quantile_of(SCORE_LEVEL, &tally, 1.0 - seen / n)?;
+        Ok(level * ((count / wanted).ln() / (count / seen).ln()).powf(tuning.tail))
     }
 
     /// The mean slope of the scores in units of that at the start, from its noisy trace.
     fn mean_slope(&self, trace: f64, bound: f64, null: f64, purse: &mut Purse<'_>) -> Result<f64> {
-        let Self { plan, slopes, response, whitened, rows, .. } = self;
-        let sensitivity = rows.trace_sensitivity(bound);
+        let Self { plan, slopes, response, whitened, .. } = self;
+        let sensitivity = scores::trace_sensitivity(bound, plan.shape, response.count);
         let share = slopes.trace / slopes.scores.len() as f64;
         let noise = noise_of(plan, purse, TRACE, share) * sensitivity / whitened.spread.sum();
         let mut released = vec![trace];
@@ -187,17 +191,17 @@ impl Passes<'_> {
     /// Step 5: the slope matrix, shrunk towards a multiple of the rows' second moment and kept positive.
     fn slope_matrix(
         &self,
-        weights: &[f64],
-        bound: f64,
+        at: At,
+        bounds: ScoreBounds,
         guess: f64,
         share: f64,
         purse: &mut Purse<'_>,
     ) -> Result<SymmetricEigen<f64, nalgebra::Dyn>> {
-        let Self { plan, whitened, rows, .. } = self;
-        let d = rows.map.columns();
-        let sensitivity = products::sensitivity(rows.map, 1, bound, plan.shape, rows.count);
-        let weight = |row: usize, out: &mut [f64]| out[0] = weights[row];
-        let mut packed = products::read(rows.design, rows.map, 1, weight, bound, rows.count);
+        let Self { plan, whitened, rows, .. } = *self;
+        let (map, bound, count) = (&whitened.map, bounds.slopes, self.response.count);
+        let d = map.columns();
+        let sensitivity = products::sensitivity(map, 1, bound, plan.shape, count);
+        let mut packed = products::read(rows, map, 1, Weights::Slopes { at, bounds }, bound, count)?;
         let noise = noise_of(plan, purse, SLOPES, share) * sensitivity;
         purse.vector(SLOPES, &mut packed, sensitivity)?;
         let target = whitened.symmetric(&(&whitened.spread * guess));
@@ -219,11 +223,11 @@ impl Passes<'_> {
         c: usize,
         prior: &mut Prior,
     ) -> (DVector<f64>, Option<DMatrix<f64>>) {
-        let Self { plan, whitened, rows, .. } = self;
+        let Self { plan, whitened, response, .. } = self;
         let roots = whitened.lifted.map(f64::sqrt);
         let (gradient, at) = (average.gradient.column(c), average.coefficients.column(c));
         // The precision of H b, noise of the releases and of the sample, in the eigenbasis of H.
-        let precision = |e: f64| 1.0 / (1.0 / average.precision + e / rows.count);
+        let precision = |e: f64| 1.0 / (1.0 / average.precision + e / response.count);
         match slope {
             Slope::Multiple(multiple) => {
                 let h = &whitened.spread * *multiple;
@@ -275,7 +279,7 @@ impl Passes<'_> {
         }
         if self.whitened.basis.is_none() {
             let first = usize::from(self.model.intercept);
-            let inverse = DVector::from_column_slice(self.rows.map.inverse());
+            let inverse = DVector::from_column_slice(self.whitened.map.inverse());
             // A stored coefficient is its standard one times the inverse scale.
             let penalty = |j: usize| if j < first { 0.0 } else { self.model.ridge * inverse[j] * inverse[j] };
             return DVector::from_fn(z.len(), |j, _| z[j] / (diagonal[j] + penalty(j)));
@@ -286,7 +290,7 @@ impl Passes<'_> {
     fn penalised_by(&self, slope: &DMatrix<f64>, z: DVector<f64>) -> DVector<f64> {
         let mut total = slope.clone();
         if self.model.ridge > 0.0 {
-            let mut map = self.rows.map.matrix();
+            let mut map = self.whitened.map.matrix();
             if self.model.intercept {
                 map.column_mut(0).fill(0.0);
             }
@@ -301,9 +305,9 @@ impl Passes<'_> {
         let Some(radius) = self.model.radius else { return };
         let first = usize::from(self.model.intercept);
         let stored = self.stored(b);
-        let columns = self.rows.map.columns();
+        let columns = self.whitened.map.columns();
         let squares = stored.chunks_exact(columns).flat_map(|b| &b[first..]).map(|b| b * b);
-        let norm = self.response.unit * squares.sum::<f64>().sqrt();
+        let norm = self.response.view.unit * squares.sum::<f64>().sqrt();
         if norm > radius {
             *b *= radius / norm;
         }

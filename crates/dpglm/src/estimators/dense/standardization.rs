@@ -7,40 +7,39 @@
 use super::noise_of;
 use super::plan::{COLUMNS, Plan};
 use crate::central::purse::Purse;
-use crate::data::Design;
 use crate::error::{Error, Result};
-use crate::passes::by_unit::ByUnit;
-use crate::passes::columns::{SQUARE, read, sensitivity};
+use crate::passes::Rows;
+use crate::passes::columns::{SQUARE, sensitivity};
 use crate::passes::row_map::RowMap;
-use std::borrow::Cow;
 
 /// The smallest variance that a column is taken to have.
 const LEAST_VARIANCE: f64 = 1e-4;
 
-/// The rows as they are read from here on, with entries in [-1, 1], and their standard coordinates.
-pub(super) fn release<'a>(
-    units: &ByUnit<'a>,
+/// The standard coordinates of the rows.
+pub(super) fn release(
+    rows: &dyn Rows,
     plan: &Plan,
     share: f64,
     intercept: bool,
     count: f64,
     purse: &mut Purse<'_>,
-) -> Result<(Cow<'a, Design>, RowMap)> {
-    let design = units.data().design();
-    let sums = read(design, units);
+) -> Result<RowMap> {
+    let (sums, constant) = rows.columns()?;
     // A table that was not made with the constant is the caller's mistake, not a private value.
-    if intercept && !sums.constant {
+    if intercept && !constant {
         return Err(Error::Conflict(
             "an intercept needs a design whose first column is constant 1: add it, or fit without".into(),
         ));
     }
     let first = usize::from(intercept);
-    let columns = design.columns() - first;
-    let (mut centre, mut inverse) = (vec![0.0; design.columns()], vec![1.0; design.columns()]);
+    let all = plan.shape.columns;
+    let columns = all - first;
+    let (means, squares) = sums.split_at(all);
+    let (mut centre, mut inverse) = (vec![0.0; all], vec![1.0; all]);
     let mut smallest = LEAST_VARIANCE.sqrt();
-    let squares = sums.second[first..].iter().map(|s| SQUARE * s / count);
+    let squares = squares[first..].iter().map(|s| SQUARE * s / count);
     let mut moments: Vec<f64> = match intercept {
-        true => sums.first[first..].iter().map(|s| s / count).chain(squares).collect(),
+        true => means[first..].iter().map(|s| s / count).chain(squares).collect(),
         false => squares.collect(),
     };
     if columns > 0 {
@@ -60,6 +59,5 @@ pub(super) fn release<'a>(
             inverse[first + j] = 1.0 / variance.sqrt();
         }
     }
-    let design = if sums.inside { Cow::Borrowed(design) } else { Cow::Owned(design.clamped()) };
-    Ok((design, RowMap::standard(centre, inverse).seeing(smallest)))
+    Ok(RowMap::standard(centre, inverse).seeing(smallest))
 }

@@ -7,12 +7,11 @@
 use super::noise_of;
 use super::plan::{MOST_PRODUCTS, PRODUCTS, Plan, ROW_LEVEL, SEEN, SlopePlan};
 use crate::central::purse::Purse;
-use crate::data::Design;
 use crate::error::Result;
 use crate::mechanisms::Candidates;
-use crate::passes::by_unit::ByUnit;
-use crate::passes::products;
+use crate::passes::products::{self, Weights};
 use crate::passes::row_map::RowMap;
+use crate::passes::{Absent, Number, OfUnit, Rows};
 use nalgebra::{DMatrix, DVector};
 
 /// Coordinates, and what is known of the rows in them.
@@ -26,24 +25,20 @@ pub(super) struct Whitened {
     pub spread: DVector<f64>,
     /// The effective number of columns.
     pub dimension: f64,
-    /// Each row's norm, rounded up.
-    pub norms: Vec<f64>,
 }
 
 /// How far rows reach before their products are shortened, in units of the root of the columns.
 const REACH: f64 = 0.7;
 
 pub(super) fn release(
-    units: &ByUnit<'_>,
-    design: &Design,
+    rows: &dyn Rows,
     standard: RowMap,
     plan: &Plan,
     slopes: &SlopePlan,
     count: f64,
     purse: &mut Purse<'_>,
 ) -> Result<Whitened> {
-    let d = design.columns();
-    let norms = standard.norms(design);
+    let d = standard.columns();
     let Some(share) = slopes.products.filter(|_| d <= MOST_PRODUCTS) else {
         let ones = DVector::from_element(d, 1.0);
         return Ok(Whitened {
@@ -52,7 +47,6 @@ pub(super) fn release(
             lifted: ones.clone(),
             spread: ones,
             dimension: d as f64,
-            norms,
         });
     };
     let root = (d as f64).sqrt();
@@ -63,16 +57,13 @@ pub(super) fn release(
             let level_mu = plan.mu_of(share);
             let beyond = (5.0 * root / plan.mu).max(SEEN / level_mu).min(0.5 * n);
             let grid = Candidates::positive_geometric(0.25 * root, 16.0 * root, 4)?;
-            purse.quantile(ROW_LEVEL, &units.largest(|row| norms[row]), grid, 1.0 - beyond / n)?
+            let number = Number::Norm { map: standard.clone() };
+            let (tally, _) = rows.tally(number, OfUnit::Largest, Absent::Zero, grid)?;
+            purse.quantile_of(ROW_LEVEL, &tally, 1.0 - beyond / n)?
         }
     };
-    let weight = |row: usize, out: &mut [f64]| {
-        // Short by more than the rounding of the quotient and the squares.
-        let factor = (reach * (1.0 - 1e-9) / norms[row]).min(1.0 - 1e-9);
-        out[0] = units.share(row) * factor * factor;
-    };
     let sensitivity = products::sensitivity(&standard, 1, reach * reach, plan.shape, count);
-    let mut packed = products::read(design, &standard, 1, weight, reach * reach, count);
+    let mut packed = products::read(rows, &standard, 1, Weights::Shortened { reach }, reach * reach, count)?;
     let noise = noise_of(plan, purse, PRODUCTS, share) * sensitivity;
     purse.vector(PRODUCTS, &mut packed, sensitivity)?;
     let mut eigen = products::unpacked(packed, d, 1).symmetric_eigen();
@@ -91,8 +82,7 @@ pub(super) fn release(
         if let Some(map) = standard.whitened(matrix, &inverse) {
             let spread = eigen.eigenvalues.zip_map(&lifted, |a, l| (a / l).max(0.5));
             let dimension = eigen.eigenvalues.zip_map(&lifted, |a, l| a / l).sum().max(1.0);
-            let norms = map.norms(design);
-            return Ok(Whitened { map, basis: Some(eigen.eigenvectors), lifted, spread, dimension, norms });
+            return Ok(Whitened { map, basis: Some(eigen.eigenvectors), lifted, spread, dimension });
         }
         // Too far from orthonormal for the bound on rounding: only a matrix of extreme condition is.
         lift *= 16.0;

@@ -8,9 +8,9 @@ use super::{CURVATURE, LEVELS, SECOND, SLOPE};
 use crate::central::purse::Purse;
 use crate::error::Result;
 use crate::mechanisms::Candidates;
-use crate::passes::products;
+use crate::passes::products::{self, Weights};
 use crate::passes::row_map::RowMap;
-use crate::passes::scores::{RowModel, ScorePass, Scored};
+use crate::passes::{Absent, At, Number, OfUnit};
 use nalgebra::DMatrix;
 
 /// How far noise may lift an eigenvalue of products that are still taken for noise, in units of `sqrt(D)` deviations.
@@ -48,12 +48,11 @@ const MOST_LIFTS: usize = 64;
 /// The rows further whitened by a noisy matrix of their products: the map, and what it makes of the matrix.
 pub(super) struct Stage {
     pub map: RowMap,
-    pub norms: Vec<f64>,
     pub spread: DMatrix<f64>,
 }
 
 impl Stage {
-    pub(super) fn new(products: DMatrix<f64>, noise: f64, before: &RowMap, rows: &ScorePass<'_>) -> Self {
+    pub(super) fn new(products: DMatrix<f64>, noise: f64, before: &RowMap) -> Self {
         let d = products.nrows();
         let mut eigen = eigen_of(products);
         eigen.eigenvalues.iter_mut().for_each(|a| *a = a.max(0.0));
@@ -63,18 +62,13 @@ impl Stage {
             let matrix = eigen.recompose_by(|a| 1.0 / (a + lift).sqrt());
             let inverse = eigen.recompose_by(|a| (a + lift).sqrt());
             if let Some(map) = before.whitened(matrix, &inverse) {
-                let norms = map.norms(rows.design);
-                return Self { map, norms, spread: eigen.recompose_by(|a| a / (a + lift)) };
+                return Self { map, spread: eigen.recompose_by(|a| a / (a + lift)) };
             }
             // Too far from orthonormal for the bound on rounding: only a matrix of extreme condition is.
             lift *= 16.0;
         }
         // Nothing can be learned from such a matrix: the rows stay as they are.
-        Self { map: before.clone(), norms: before.norms(rows.design), spread: DMatrix::identity(d, d) }
-    }
-
-    pub(super) fn rows<'a>(&'a self, rows: &ScorePass<'a>) -> ScorePass<'a> {
-        ScorePass { map: &self.map, norms: &self.norms, ..*rows }
+        Self { map: before.clone(), spread: DMatrix::identity(d, d) }
     }
 }
 
@@ -96,7 +90,7 @@ pub(super) struct Steps<'a, 'b> {
 impl Steps<'_, '_> {
     pub(super) fn level(
         &self,
-        values: &[f64],
+        number: Number,
         beyond: f64,
         size: f64,
         octaves: [i32; 2],
@@ -104,9 +98,10 @@ impl Steps<'_, '_> {
     ) -> Result<f64> {
         let [low, high] = octaves.map(|power| size * 2f64.powi(power));
         let grid = Candidates::positive_geometric(low, high, 4)?;
-        let level = purse.quantile(LEVELS, values, grid, 1.0 - beyond / self.n)?;
+        let (tally, largest) = self.passes.rows.tally(number, OfUnit::Sum, Absent::Zero, grid)?;
+        let level = purse.quantile_of(LEVELS, &tally, 1.0 - beyond / self.n)?;
         // Without noise there is no need to clip.
-        Ok(if self.plan.private { level } else { values.iter().fold(low, |m, v| m.max(1.001 * v)) })
+        Ok(if self.plan.private { level } else { low.max(1.001 * largest) })
     }
 
     /// The deviation of noise per unit of sensitivity.
@@ -121,44 +116,37 @@ impl Steps<'_, '_> {
         (30.0 * root / self.plan.mu).max(share * self.count).max(self.seen).min(0.3 * self.count)
     }
 
-    /// A matrix of products, weighted by a slope per row, each unit's part bounded by a level that few exceed.
+    /// A matrix of products, weighted by the slope of each row, each unit's part bounded by a level that few exceed.
     pub(super) fn slopes(
         &self,
-        rows: &ScorePass<'_>,
-        slope: impl Fn(usize) -> f64 + Sync,
+        map: &RowMap,
+        at: &At,
         size: f64,
         purse: &mut Purse<'_>,
     ) -> Result<(DMatrix<f64>, f64)> {
-        let bounded = self.bounded(rows, &slope, size, purse)?;
-        let weights = |row: usize, out: &mut [f64]| out[0] = bounded.factor(rows, row) * slope(row);
-        let packed = products::read(rows.design, rows.map, 1, weights, bounded.bound, rows.count);
-        self.noisy(CURVATURE, rows, 1, packed, bounded.bound, purse)
+        let traces = Number::SlopeTrace { map: map.clone(), at: at.clone() };
+        let bound = self.bound(traces, size, purse)?;
+        let weights = Weights::Curvature { at: at.clone(), bound };
+        let packed = products::read(self.passes.rows, map, 1, weights, bound, self.count)?;
+        self.noisy(CURVATURE, map, 1, packed, bound, purse)
     }
 
-    /// The bound on the traces of units, sums of a slope per row times its squared norm.
-    fn bounded(
-        &self,
-        rows: &ScorePass<'_>,
-        slope: impl Fn(usize) -> f64,
-        size: f64,
-        purse: &mut Purse<'_>,
-    ) -> Result<Bounded> {
-        let traces = rows.units.sums(|row| slope(row) * rows.norms[row].powi(2));
-        let bound = self.level(&traces, self.many(), size, [-3, 6], purse)?;
-        Ok(Bounded { traces, bound })
+    /// The bound on the traces of units.
+    fn bound(&self, traces: Number, size: f64, purse: &mut Purse<'_>) -> Result<f64> {
+        self.level(traces, self.many(), size, [-3, 6], purse)
     }
 
     /// A packed matrix with noise, each unit's part in it being of this trace at most, and the deviation of the noise.
     fn noisy(
         &self,
         what: &'static str,
-        rows: &ScorePass<'_>,
+        map: &RowMap,
         outputs: usize,
         mut packed: Vec<f64>,
         trace: f64,
         purse: &mut Purse<'_>,
     ) -> Result<(DMatrix<f64>, f64)> {
-        let sensitivity = products::sensitivity(rows.map, outputs, trace, self.plan.shape, rows.count);
+        let sensitivity = products::sensitivity(map, outputs, trace, self.plan.shape, self.count);
         let share = match what {
             CURVATURE => self.shares.stages.first().copied().unwrap_or(1.0),
             SLOPE => self.shares.slope,
@@ -167,21 +155,6 @@ impl Steps<'_, '_> {
         let noise = self.noise(what, share, purse) * sensitivity;
         purse.vector(what, &mut packed, sensitivity)?;
         Ok((products::unpacked(packed, self.d, outputs), noise))
-    }
-}
-
-/// The traces of units and the bound that is kept.
-struct Bounded {
-    traces: Vec<f64>,
-    bound: f64,
-}
-
-impl Bounded {
-    /// What a row's slope is multiplied by, its weight included.
-    fn factor(&self, rows: &ScorePass<'_>, row: usize) -> f64 {
-        let data = rows.units.data();
-        let allowed = self.bound * (1.0 - 1.0 / 16_384.0);
-        data.weight(row) * (allowed / self.traces[data.unit_of(row)]).min(1.0)
     }
 }
 
@@ -194,21 +167,21 @@ pub(super) struct Bound {
 impl Steps<'_, '_> {
     pub(super) fn far_bound(
         &self,
-        rows: &ScorePass<'_>,
-        scored: &Scored,
+        map: &RowMap,
+        at: &At,
         dimension: f64,
         slope: f64,
         purse: &mut Purse<'_>,
     ) -> Result<Bound> {
         let Self { plan, shares, count, d, outputs, .. } = *self;
-        let sizes = rows.sizes(scored);
+        let sizes = || Number::ScoreSize { map: map.clone(), at: at.clone() };
         let size = (dimension * slope).sqrt();
         let octaves = if plan.shape.grouped { [-6, 10] } else { [-6, 6] };
         let beyond = self.seen.min(0.1 * count);
-        let common = self.level(&sizes, 0.25 * count, size, octaves, purse)?;
+        let common = self.level(sizes(), 0.25 * count, size, octaves, purse)?;
         let span = (0.25 * count / beyond).max(1.0).ln();
         // A level so few units lie beyond is missed now and then, and a far one found instead: tails fall faster than that.
-        let seen = self.level(&sizes, beyond, size, octaves, purse)?.min(common * (STEEP * span).exp());
+        let seen = self.level(sizes(), beyond, size, octaves, purse)?.min(common * (STEEP * span).exp());
         let tail = if span > 0.7 { ((seen / common).max(1.0).ln() / span).clamp(0.1, 0.5) } else { 0.4 };
         let root = ((d * outputs) as f64).sqrt();
         let wanted = 1.2 * root / plan.mu;
@@ -230,59 +203,30 @@ impl Steps<'_, '_> {
     /// row is a unit.
     pub(super) fn slope_and_second(
         &self,
-        rows: &ScorePass<'_>,
-        scored: &Scored,
+        map: &RowMap,
+        at: &At,
         reach: Bound,
         size: f64,
         purse: &mut Purse<'_>,
     ) -> Result<[(DMatrix<f64>, f64); 2]> {
-        let outputs = self.outputs;
-        let (data, response) = (rows.units.data(), self.passes.response);
-        let triangle = outputs * (outputs + 1) / 2;
-        let factors = rows.factors(scored, reach.far);
-        let kept = |row: usize| {
-            let factor = factors[data.unit_of(row)];
-            if response.own_size() { f64::from(u8::from(ScorePass::leaves(factor))) } else { factor }
-        };
-        let trace = |row: usize| kept(row) * response.curvature(row, scored, &mut vec![0.0; triangle]);
-        let bounded = self.bounded(rows, trace, size, purse)?;
-        let slope = |row: usize, out: &mut [f64]| {
-            response.curvature(row, scored, out);
-            let factor = kept(row) * bounded.factor(rows, row);
-            out.iter_mut().for_each(|w| *w *= factor);
-        };
-        let factor = |row: usize| data.weight(row) * factors[data.unit_of(row)];
-        let (bound, count) = (reach.far.min(1.5 * reach.seen), rows.count);
+        let (outputs, count, rows, far) = (self.outputs, self.count, self.passes.rows, reach.far);
+        let bound = self.bound(Number::FarTrace { map: map.clone(), at: at.clone(), far }, size, purse)?;
+        let (at, second) = (at.clone(), far.min(1.5 * reach.seen));
         if !self.plan.shape.grouped {
-            let weights = |row: usize, out: &mut [f64]| {
-                let (slopes, seconds) = out.split_at_mut(triangle);
-                slope(row, slopes);
-                let mut residuals = vec![0.0; outputs];
-                response.turned(row, scored, &mut residuals);
-                let size = factor(row) * residuals.iter().map(|r| r * r).sum::<f64>().sqrt();
-                let short = factor(row) * (bound * (1.0 - 1e-9) / (size * rows.norms[row])).min(1.0);
-                for (out, (a, b)) in seconds.iter_mut().zip(products::pairs(outputs)) {
-                    *out = (residuals[a] * short) * (residuals[b] * short);
-                }
-            };
-            let traces = [bounded.bound, bound * bound];
-            let [slope, second] =
-                products::read_several(rows.design, rows.map, outputs, weights, traces, count);
+            let traces = [bound, second * second];
+            let weights = Weights::FarAndSecond { at, far, bound, second };
+            let [slope, products] = products::read_several(rows, map, outputs, weights, traces, count)?;
             return Ok([
-                self.noisy(SLOPE, rows, outputs, slope, bounded.bound, purse)?,
-                self.noisy(SECOND, rows, outputs, second, bound * bound, purse)?,
+                self.noisy(SLOPE, map, outputs, slope, bound, purse)?,
+                self.noisy(SECOND, map, outputs, products, second * second, purse)?,
             ]);
         }
-        // A unit's rows score together: the norms of their scores sum to at most the far bound.
-        let packed = products::read(rows.design, rows.map, outputs, slope, bounded.bound, count);
-        let slope = self.noisy(SLOPE, rows, outputs, packed, bounded.bound, purse)?;
-        let value = |row: usize| factor(row) * scored.residuals(row)[0];
-        let sizes = rows.units.sums(|row| value(row).abs() * rows.norms[row]);
-        let short = |row: usize| (bound * (1.0 - 1.0 / 16_384.0) / sizes[data.unit_of(row)]).min(1.0);
-        let sums =
-            data.score_sums(|row| value(row) * short(row), |_, x| x.clamp(-1.0, 1.0), f64::INFINITY)?;
-        let trace = (bound * (1.0 + rows.map.growth() * 2f64.powi(-16))).powi(2);
-        let packed = products::read(&sums, rows.map, 1, |_, out| out[0] = 1.0, trace, count);
-        Ok([slope, self.noisy(SECOND, rows, 1, packed, trace, purse)?])
+        let weights = Weights::Far { at: at.clone(), far, bound };
+        let packed = products::read(rows, map, outputs, weights, bound, count)?;
+        let slope = self.noisy(SLOPE, map, outputs, packed, bound, purse)?;
+        let trace = (second * (1.0 + map.growth() * 2f64.powi(-16))).powi(2);
+        let weights = Weights::SecondOfUnits { at, far, second };
+        let packed = products::read(rows, map, 1, weights, trace, count)?;
+        Ok([slope, self.noisy(SECOND, map, 1, packed, trace, purse)?])
     }
 }

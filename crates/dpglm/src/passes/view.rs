@@ -1,0 +1,87 @@
+//! How a response is read: what has been released of it so far.
+
+use super::products::pairs;
+use crate::families::Likelihood;
+use crate::families::likelihood::RowScore;
+use nalgebra::DMatrix;
+use serde::{Deserialize, Serialize};
+
+/// A response with a likelihood, in a unit, whose linear predictors start somewhere.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ResponseView {
+    pub likelihood: Likelihood,
+    /// Real responses are measured from here, in this unit.
+    pub shift: f64,
+    pub unit: f64,
+    /// The start of each linear predictor.
+    pub base: Vec<f64>,
+    /// The directions among the predictors in which coefficients differ, as columns.
+    pub directions: DMatrix<f64>,
+}
+
+impl ResponseView {
+    /// As it is given, of one linear predictor that starts at zero.
+    pub(crate) fn new(likelihood: Likelihood) -> Self {
+        Self { likelihood, shift: 0.0, unit: 1.0, base: vec![0.0], directions: DMatrix::identity(1, 1) }
+    }
+
+    /// The number of linear predictors.
+    pub(crate) fn outputs(&self) -> usize {
+        self.base.len()
+    }
+
+    /// The number of directions.
+    pub(crate) fn directions(&self) -> usize {
+        self.directions.ncols()
+    }
+
+    /// A response as it is fitted.
+    pub(super) fn value(&self, y: f64) -> f64 {
+        let y = self.likelihood.admit(y);
+        match self.likelihood {
+            Likelihood::Gaussian { .. } => (y - self.shift) / self.unit,
+            _ => y,
+        }
+    }
+
+    /// Writes the residuals of a row whose response is `value`.
+    #[inline]
+    pub(super) fn score(
+        &self,
+        value: f64,
+        offset: f64,
+        predictors: &[f64],
+        residuals: &mut [f64],
+    ) -> RowScore {
+        self.likelihood.score((value, offset), &self.base, predictors, residuals)
+    }
+
+    /// Writes the upper triangle of the slope of a row's residuals by direction, a positive semi-definite matrix, and gives its trace,
+    /// computed from the same numbers. Of shares p it is the sum of `p_c p_k (q_c - q_k) (q_c - q_k)'` over pairs of classes, q the rows
+    /// of the directions: no term cancels another.
+    pub(super) fn curvature(&self, value: f64, residuals: &[f64], slope: f64, out: &mut [f64]) -> f64 {
+        let Likelihood::Multinomial { .. } = self.likelihood else {
+            out[0] = slope;
+            return out[0];
+        };
+        let share = |class: usize| f64::from(u8::from(class as f64 == value)) - residuals[class];
+        let mut trace = 0.0;
+        out.fill(0.0);
+        for (c, k) in pairs(residuals.len()).filter(|(c, k)| c < k) {
+            let both = share(c) * share(k);
+            trace += 2.0 * both;
+            let apart = |a: usize| self.directions[(c, a)] - self.directions[(k, a)];
+            for (out, (a, b)) in out.iter_mut().zip(pairs(self.directions())) {
+                *out += both * (apart(a) * apart(b));
+            }
+        }
+        trace
+    }
+
+    /// Writes a row's residuals by direction.
+    pub(super) fn turned(&self, residuals: &[f64], out: &mut [f64]) {
+        for (out, direction) in out.iter_mut().zip(self.directions.column_iter()) {
+            *out = direction.iter().zip(residuals).map(|(q, r)| q * r).sum();
+        }
+    }
+}
