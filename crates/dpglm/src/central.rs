@@ -18,7 +18,6 @@ mod moments;
 pub mod multinomial;
 pub mod noisy_iht;
 pub(crate) mod prepared;
-pub(crate) mod purse;
 #[cfg(test)]
 mod range_attacks;
 pub mod reference;
@@ -36,6 +35,7 @@ pub mod transfer;
 pub mod vote;
 mod weighting;
 
+pub use crate::release::Privacy;
 pub use dp_iht::DpIht;
 pub use glm::{Fit, Glm};
 pub use iht::Iht;
@@ -44,7 +44,6 @@ pub use mean::{MeanFit, PrivateMean};
 pub use multinomial::{Multinomial, MultinomialFit};
 pub use noisy_iht::{NoisyIht, Selection};
 pub use prepared::Prepared;
-pub use purse::Privacy;
 pub use select_refine::{Route, SelectRefine, SparseFit};
 pub use sparse_mean::{SparseMean, SparseMeanFit};
 pub use sparse_multinomial::{SparseMultinomial, SparseMultinomialFit};

@@ -11,6 +11,8 @@
 //! | [`mechanisms`] | every way in which something may leave |
 //! | [`families`] | response families and their bounded scores |
 //! | [`kernels`] | the passes over the rows, where the time is spent |
+//! | `passes` | what may be asked of private rows, as plain data, and who answers |
+//! | [`release`] | one budget, many releases: plan, calibrated plan, session; nothing leaves outside it |
 //! | [`central`] | estimators for a trusted curator: means, linear and generalized linear models |
 //! | [`estimators`] | regression in few passes over the rows |
 //! | [`model`] | what most programs need: models of columns with public bounds, fitted in the columns' units |
@@ -68,6 +70,7 @@ mod passes;
 pub mod prelude;
 pub mod privacy;
 pub mod registry;
+pub mod release;
 pub mod theory;
 pub mod tuning;
 

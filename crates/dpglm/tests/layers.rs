@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules, each of which may use those before it.
-const LAYERS: [&str; 21] = [
+const LAYERS: [&str; 22] = [
     "error",
     "numeric",
     "parallel",
@@ -19,6 +19,7 @@ const LAYERS: [&str; 21] = [
     "families",
     "kernels",
     "passes",
+    "release",
     "central",
     "estimators",
     "model",

@@ -32,14 +32,14 @@
 //! `Coordinates::amplification`, `1 + 2 norm(scale * centre)`. A sum that is rounded relative to the sum of absolute values errs by no
 //! more than that, without the root.
 
-use super::purse::{Planned, Privacy, Purse};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernels::weighted_row_norms;
+use crate::release::{Handle, PlannedRelease, Privacy, ReleaseSession, Vector};
 use nalgebra::DMatrix;
 
-const CENTRES: &str = "column centres";
-const SCALES: &str = "column scales";
+const CENTRES: Handle<Vector> = Handle::new("column centres");
+const SCALES: Handle<Vector> = Handle::new("column scales");
 const LEVELS: usize = 24;
 /// The upper end of the first level, as an exponent of two.
 const TOP: i32 = 8;
@@ -54,19 +54,24 @@ pub(super) struct Coordinates {
     scale: Vec<f64>,
 }
 
-pub(super) fn planned(columns: usize, intercept: bool, units: usize, privacy: Privacy) -> Vec<Planned> {
+pub(super) fn planned(
+    columns: usize,
+    intercept: bool,
+    units: usize,
+    privacy: Privacy,
+) -> Vec<PlannedRelease> {
     // A part in two hundred is close enough; most of the budget belongs to the gradients.
     let wanted = (2.0 * columns as f64).sqrt() / (0.005 * units as f64 * privacy.mu());
     let share = (wanted * wanted).clamp(0.005, 0.03);
-    let mut plan = vec![Planned::gaussian(SCALES, share, 1)];
+    let mut plan = vec![SCALES.planned(share, 1)];
     if intercept {
-        plan.push(Planned::gaussian(CENTRES, share, 1));
+        plan.push(CENTRES.planned(share, 1));
     }
     plan
 }
 
 impl Coordinates {
-    pub(super) fn release(data: &Dataset, intercept: bool, purse: &mut Purse<'_>) -> Result<Self> {
+    pub(super) fn release(data: &Dataset, intercept: bool, session: &mut ReleaseSession<'_>) -> Result<Self> {
         let design = data.design();
         // The map leans on it; a table that was not made with the constant is the caller's mistake, not a private value.
         if intercept && (0..design.rows()).any(|row| design.row(row).next() != Some(1.0)) {
@@ -74,11 +79,11 @@ impl Coordinates {
                 "an intercept needs a design whose first column is constant 1: add it, or fit without".into(),
             ));
         }
-        let mut centre = if intercept { centres(data, purse)? } else { vec![0.0; design.columns()] };
+        let mut centre = if intercept { centres(data, session)? } else { vec![0.0; design.columns()] };
         if !design.can_be_centred() {
             centre.fill(0.0);
         }
-        let mut scale = scales(data, &centre, purse)?;
+        let mut scale = scales(data, &centre, session)?;
         if intercept {
             scale[0] = 1.0;
         }
@@ -169,16 +174,16 @@ impl Coordinates {
 }
 
 /// Step 1
-fn centres(data: &Dataset, purse: &mut Purse<'_>) -> Result<Vec<f64>> {
+fn centres(data: &Dataset, session: &mut ReleaseSession<'_>) -> Result<Vec<f64>> {
     let (d, n) = (data.design().columns(), data.units() as f64);
     let mut sums = vec![0_i64; d];
     each_vote(data, |j, x, vote| sums[j] += (x.clamp(-1.0, 1.0) * vote) as i64);
     let mut centre: Vec<f64> = sums.into_iter().map(|s| s as f64 / (ONE * n)).collect();
     let sensitivity = 2.0 * (d as f64).sqrt() / n * (1.0 + 1e-9) + d as f64 * 2f64.powi(-50);
-    let noise = purse.noise_per_sensitivity(CENTRES) * sensitivity;
-    purse.vector(CENTRES, &mut centre, sensitivity)?;
+    let noise = session.noise_per_sensitivity(CENTRES) * sensitivity;
+    session.vector(CENTRES, &mut centre, sensitivity)?;
     // An indicator of twice the visible share is seen in step 3 almost surely; one whose mean is smaller may not be.
-    let close = (2.0 * visible_share(d, n, purse)).max(3.0 * noise);
+    let close = (2.0 * visible_share(d, n, session)).max(3.0 * noise);
     // Rows that count have a one in the first column: their share, as released. Means are to be theirs.
     let share = if data.has_weights() { centre[0].clamp(close.clamp(1e-6, 1.0), 1.0) } else { 1.0 };
     let close = close / share;
@@ -192,7 +197,7 @@ fn centres(data: &Dataset, purse: &mut Purse<'_>) -> Result<Vec<f64>> {
 }
 
 /// Steps 2 to 4
-fn scales(data: &Dataset, centre: &[f64], purse: &mut Purse<'_>) -> Result<Vec<f64>> {
+fn scales(data: &Dataset, centre: &[f64], session: &mut ReleaseSession<'_>) -> Result<Vec<f64>> {
     let (d, n) = (centre.len(), data.units() as f64);
     let mut votes = vec![0_u64; d * LEVELS];
     each_vote(data, |j, x, vote| {
@@ -201,8 +206,8 @@ fn scales(data: &Dataset, centre: &[f64], purse: &mut Purse<'_>) -> Result<Vec<f
         }
     });
     let mut shares: Vec<f64> = votes.into_iter().map(|v| v as f64 / (ONE * n)).collect();
-    purse.vector(SCALES, &mut shares, share_sensitivity(d, n))?;
-    let visible = visible_share(d, n, purse);
+    session.vector(SCALES, &mut shares, share_sensitivity(d, n))?;
+    let visible = visible_share(d, n, session);
     let scale = |levels: &[f64]| {
         let square = |(k, &share): (usize, &f64)| share * (0.75 * 2f64.powi(TOP - k as i32)).powi(2);
         let mean_square: f64 =
@@ -219,8 +224,8 @@ fn share_sensitivity(columns: usize, units: f64) -> f64 {
 }
 
 /// A share that noise alone hardly reaches in any level of any column.
-fn visible_share(columns: usize, units: f64, purse: &Purse<'_>) -> f64 {
-    let noise = purse.noise_per_sensitivity(SCALES) * share_sensitivity(columns, units);
+fn visible_share(columns: usize, units: f64, session: &ReleaseSession<'_>) -> f64 {
+    let noise = session.noise_per_sensitivity(SCALES) * share_sensitivity(columns, units);
     noise * (2.0 * (20.0 * (columns * LEVELS) as f64).ln()).sqrt()
 }
 

@@ -1,11 +1,11 @@
-//! Neighbours that try to break the claimed sensitivities of the dense estimators ([`super::purse::tape`]).
+//! Neighbours that try to break the claimed sensitivities of the dense estimators ([`crate::release::tape`]).
 
-use super::purse::tape::attack;
 use super::{Glm, LinearStatistics, Multinomial, Privacy, PrivateMean};
 use crate::data::{Dataset, Design};
 use crate::families::Family;
 use crate::noise::RandomSource;
 use crate::privacy::Budget;
+use crate::release::tape::attack;
 
 pub(crate) const ROWS: usize = 24;
 pub(crate) const COLUMNS: usize = 4;

@@ -10,11 +10,11 @@
 //! `2 cap R / n`, plus the rounding of its rows to the grid of the sum, and of the sum itself, on both sides.
 
 use super::moments::Conditioner;
-use super::purse::Purse;
 use super::weighting::Weighting;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::kernels::{Grid, exact_pass};
+use crate::release::{Handle, ReleaseSession, Vector};
 
 /// What stays the same from step to step.
 pub(super) struct Descent<'a> {
@@ -66,7 +66,7 @@ impl Drive {
 /// A run of equal steps.
 #[derive(Clone, Copy)]
 pub(super) struct Phase {
-    pub what: &'static str,
+    pub what: Handle<Vector>,
     pub steps: u64,
     pub length: f64,
 }
@@ -83,7 +83,7 @@ impl Descent<'_> {
         iterate: &mut [f64],
         cap: f64,
         score: impl Fn(usize, &[f64], &mut [f64]) + Sync,
-        purse: &mut Purse<'_>,
+        session: &mut ReleaseSession<'_>,
         progress: Progress<'_>,
     ) -> Result<Vec<f64>> {
         let phase = drive.phase;
@@ -98,7 +98,7 @@ impl Descent<'_> {
             let mut gradient = self.gradient(&coordinates.stored(iterate), &grid, &score);
             coordinates.map(&mut gradient);
             gradient.iter_mut().for_each(|g| *g /= n);
-            purse.vector(phase.what, &mut gradient, sensitivity)?;
+            session.vector(phase.what, &mut gradient, sensitivity)?;
             for (i, (g, b)) in gradient.iter_mut().zip(iterate.iter()).enumerate() {
                 if !(self.intercept && i % d == 0) {
                     *g += self.ridge * coordinates.penalty(i % d) * b;

@@ -23,7 +23,6 @@
 use super::glm::Glm;
 use super::iht::keep_largest;
 use super::prepared::{Prepared, require_shape};
-use super::purse::{Calibration, Planned, Privacy};
 use super::screening::require_sparsity;
 use super::select_refine::SparseFit;
 use super::start::Start;
@@ -34,9 +33,10 @@ use crate::families::Family;
 use crate::kernels::{Grid, exact_pass, rounding, weighted_row_norms};
 use crate::mechanisms::Candidates;
 use crate::noise::RandomSource;
+use crate::release::{CalibratedPlan, Chosen, Handle, Privacy, Vector};
 
-const SIZE: &str = "typical length of a row";
-const GRADIENTS: &str = "gradients";
+const SIZE: Handle<Chosen> = Handle::new("typical length of a row");
+const GRADIENTS: Handle<Vector> = Handle::new("gradients");
 
 /// Iterative hard thresholding with Gaussian noise on the gradients.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,11 +77,11 @@ impl DpIht {
         require_sparsity(self.sparsity, columns - usize::from(self.model.intercept))?;
         let mut plan = self.model.start_planned(units, privacy)?;
         if self.row_norm.is_none() {
-            plan.push(Planned::quantiles(SIZE, Self::sizes(columns)?, 1, units, privacy));
+            plan.push(SIZE.planned_quantiles(Self::sizes(columns)?, 1, units, privacy));
         }
         let spent: f64 = plan.iter().map(|line| line.share).sum();
-        plan.push(Planned::gaussian(GRADIENTS, 1.0 - spent, self.steps));
-        let calibration = Calibration::new(plan, privacy)?;
+        plan.push(GRADIENTS.planned(1.0 - spent, self.steps));
+        let calibration = CalibratedPlan::new(plan, privacy)?;
         Ok(Prepared { model: self.clone(), columns, units, calibration })
     }
 
@@ -107,17 +107,17 @@ impl Prepared<DpIht> {
         self.require_shape_of(data, self.model.model.takes_exposures())?;
         let DpIht { model, sparsity, row_norm, steps } = &self.model;
         let (d, n) = (data.design().columns(), data.units() as f64);
-        let mut purse = self.calibration.open(rng);
+        let mut session = self.calibration.open(rng);
         let response = model.admitted(data);
         // Step 1
-        let start = model.start(data, &response, &mut purse)?;
+        let start = model.start(data, &response, &mut session)?;
         let (Start { base, cap }, response) = model.measured(start, &response);
         let score = model.family.bounded(cap)?;
         let norms = weighted_row_norms(data, &vec![0.0; d], &vec![1.0; d]);
         let sizes = data.sum_by_unit(|row| norms[row]);
         let size = match row_norm {
             Some(bound) => *bound,
-            None => purse.quantile(SIZE, &data.counted(sizes.clone()), DpIht::sizes(d)?, 0.5)?,
+            None => session.quantile(SIZE, &data.counted(sizes.clone()), DpIht::sizes(d)?, 0.5)?,
         };
         let weights: Vec<f64> = (0..data.design().rows())
             // Less by more than the roundings of sizes, which are within 1e-10, and of quotients.
@@ -140,7 +140,7 @@ impl Prepared<DpIht> {
         let smallest = largest / directions.max(1.0);
         // Noise on the coefficients kept, which it may have chosen itself, must not move predictors by more than a full residual
         // would: longer steps would throw the iterates about.
-        let deviation = purse.noise_per_sensitivity(GRADIENTS) * sensitivity;
+        let deviation = session.noise_per_sensitivity(GRADIENTS) * sensitivity;
         let reach = deviation * (2.0 * *sparsity as f64 * (d as f64 / *sparsity as f64).ln().max(1.0)).sqrt();
         let longest =
             score.cap() / slope * directions.max(1.0).sqrt() / (size * reach.max(f64::MIN_POSITIVE));
@@ -158,7 +158,7 @@ impl Prepared<DpIht> {
             };
             let mut gradient = exact_pass(data.design(), 1, &point, &grid, residual).values();
             gradient.iter_mut().for_each(|g| *g /= n);
-            purse.vector(GRADIENTS, &mut gradient, sensitivity)?;
+            session.vector(GRADIENTS, &mut gradient, sensitivity)?;
             let seen = before.as_ref().and_then(|(p, g)| secant((&point, p), (&gradient, g), deviation));
             let length = (1.0 / seen.unwrap_or(largest).clamp(smallest, largest)).min(longest);
             let mut moved: Vec<f64> = point.iter().zip(&gradient).map(|(b, g)| b - length * g).collect();
@@ -176,7 +176,7 @@ impl Prepared<DpIht> {
             point[0] += model.middle();
         }
         let values = support.iter().map(|&j| point[j]).collect();
-        let certificate = purse
+        let certificate = session
             .close(data.adjacency())
             .enforcing(
                 "the rows of a unit are weighted so that their l2 norms sum to at most the stated length",

@@ -32,7 +32,6 @@ use super::descent::{Descent, Drive, Phase};
 use super::interval::{Interval, Passage, descent_error, intervals, require_level};
 use super::moments::{self, Conditioner, Moments, TRACE};
 use super::prepared::{Prepared, require_shape};
-use super::purse::{Calibration, Planned, Privacy, Purse};
 use super::start::Start;
 use super::weighting::{self, Weighting};
 use crate::accounting::Certificate;
@@ -42,6 +41,7 @@ use crate::error::{Error, Result};
 use crate::families::{BoundedScore, Family};
 use crate::kernels::predict;
 use crate::noise::RandomSource;
+use crate::release::{CalibratedPlan, Handle, PlannedRelease, Privacy, ReleaseSession, Vector};
 use nalgebra::DMatrix;
 
 /// A private generalized linear model with one linear predictor.
@@ -70,11 +70,11 @@ pub struct Fit {
     pub certificate: Certificate,
 }
 
-const MOMENTS: &str = "moments of the features";
-const BURN_IN_GRADIENTS: &str = "burn-in gradients";
-const GRADIENTS: &str = "gradients";
-const SLOPE: &str = "slope of the score";
-pub(super) const SCORES: &str = "second moment of the score";
+const MOMENTS: Handle<Vector> = Handle::new("moments of the features");
+const BURN_IN_GRADIENTS: Handle<Vector> = Handle::new("burn-in gradients");
+const GRADIENTS: Handle<Vector> = Handle::new("gradients");
+const SLOPE: Handle<Vector> = Handle::new("slope of the score");
+pub(super) const SCORES: Handle<Vector> = Handle::new("second moment of the score");
 
 pub(super) const BURN_IN: Phase = Phase { what: BURN_IN_GRADIENTS, steps: 20, length: 0.5 };
 pub(super) const AVERAGED: Phase = Phase { what: GRADIENTS, steps: 80, length: 0.5 };
@@ -134,14 +134,14 @@ impl Glm {
     }
 
     /// Every release, with its share of the budget. Public quantities only.
-    pub(crate) fn plan(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Vec<Planned>> {
+    pub(crate) fn plan(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Vec<PlannedRelease>> {
         let mut plan = self.start_planned(units, privacy)?;
         plan.extend(weighting::planned(columns, self.intercept, units, privacy)?);
         let wanted = moments_share(columns, units, privacy);
-        plan.push(Planned::gaussian(MOMENTS, wanted.clamp(0.01, 0.10), 1));
+        plan.push(MOMENTS.planned(wanted.clamp(0.01, 0.10), 1));
         if self.level.is_some() {
-            plan.push(Planned::gaussian(SLOPE, (20.0 * wanted).clamp(0.04, 0.15), 1));
-            plan.push(Planned::gaussian(SCORES, (4.0 * wanted).clamp(0.04, 0.15), 1));
+            plan.push(SLOPE.planned((20.0 * wanted).clamp(0.04, 0.15), 1));
+            plan.push(SCORES.planned((4.0 * wanted).clamp(0.04, 0.15), 1));
         }
         push_gradients(&mut plan);
         Ok(plan)
@@ -155,7 +155,7 @@ impl Glm {
     /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
     pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
         require_shape(columns, units)?;
-        let calibration = Calibration::new(self.plan(columns, units, privacy)?, privacy)?;
+        let calibration = CalibratedPlan::new(self.plan(columns, units, privacy)?, privacy)?;
         Ok(Prepared { model: self.clone(), columns, units, calibration })
     }
 
@@ -180,12 +180,12 @@ impl Prepared<Glm> {
     ) -> Result<Fit> {
         // Step 1
         self.require_shape_of(data, self.model.takes_exposures())?;
-        let mut purse = self.calibration.open(rng);
+        let mut session = self.calibration.open(rng);
         let response = self.model.admitted(data);
         // Step 2
-        let start = self.model.start(data, &response, &mut purse)?;
-        let estimate = self.model.descend(data, &response, start, &mut purse, progress)?;
-        Ok(estimate.certified(purse.close(data.adjacency())))
+        let start = self.model.start(data, &response, &mut session)?;
+        let estimate = self.model.descend(data, &response, start, &mut session, progress)?;
+        Ok(estimate.certified(session.close(data.adjacency())))
     }
 }
 
@@ -215,7 +215,7 @@ impl Glm {
         data: &Dataset,
         response: &[f64],
         start: Start,
-        purse: &mut Purse<'_>,
+        session: &mut ReleaseSession<'_>,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Estimate> {
         let model = self;
@@ -227,7 +227,7 @@ impl Glm {
         };
 
         // Step 3
-        let weighting = weighting::release(data, model.intercept, purse)?;
+        let weighting = weighting::release(data, model.intercept, session)?;
         let (Start { base, cap: first_cap }, response) = model.measured(start, response);
         let response = &*response;
         let mut iterate = vec![0.0; d];
@@ -241,10 +241,10 @@ impl Glm {
         let trace = TRACE * weighting.size * weighting.size * model.family.mean_slope(base);
         let curvature =
             |row: usize| weighting.weights[row] * model.family.mean_slope(base + data.offset(row));
-        let mut features = moments::release(MOMENTS, data, &weighting, curvature, trace, purse)?;
+        let mut features = moments::release(MOMENTS, data, &weighting, curvature, trace, session)?;
         add_ridge(&mut features.matrix, model.ridge, model.intercept, &weighting.coordinates);
         let unit = 2.0 * weighting.size / data.units() as f64;
-        let noise = [BURN_IN, AVERAGED].map(|phase| purse.noise_per_sensitivity(phase.what) * unit);
+        let noise = [BURN_IN, AVERAGED].map(|phase| session.noise_per_sensitivity(phase.what) * unit);
         // The score bends over its cap for real responses, over 1 for the others.
         let bend = |cap: f64| if model.is_real() { cap } else { 1.0 };
         let variance =
@@ -264,15 +264,17 @@ impl Glm {
             start: &start,
             limit: span / weighting.size,
         };
-        let mut run =
-            |drive: &Drive, iterate: &mut [f64], score: &BoundedScore<'_>, purse: &mut Purse<'_>| {
-                let value = |row: usize, u: &[f64], out: &mut [f64]| {
-                    out[0] = score.value(u[0] + data.offset(row), response[row]);
-                };
-                descent.run(drive, iterate, score.cap(), value, purse, &mut step)
+        let mut run = |drive: &Drive,
+                       iterate: &mut [f64],
+                       score: &BoundedScore<'_>,
+                       session: &mut ReleaseSession<'_>| {
+            let value = |row: usize, u: &[f64], out: &mut [f64]| {
+                out[0] = score.value(u[0] + data.offset(row), response[row]);
             };
+            descent.run(drive, iterate, score.cap(), value, session, &mut step)
+        };
         let first = model.family.bounded(first_cap)?;
-        run(&first_drive, &mut iterate, &first, purse)?;
+        run(&first_drive, &mut iterate, &first, session)?;
         let predictors = || {
             let mut predictors = vec![0.0; data.design().rows()];
             predict(data.design(), &weighting.coordinates.stored(&iterate), &mut predictors);
@@ -281,7 +283,7 @@ impl Glm {
         let cap = if model.is_real() {
             let predictors = predictors();
             let residual = |row: usize| response[row] - model.family.mean(predictors[row]);
-            model.residual_scale(data, residual, purse)?
+            model.residual_scale(data, residual, session)?
         } else {
             first_cap
         };
@@ -291,12 +293,12 @@ impl Glm {
         let scored = Scored { data, response, score: &score, weighting: &weighting };
         let slope = match model.level {
             None => None,
-            Some(_) => Some(scored.slope(model, &predictors(), trace, purse)?),
+            Some(_) => Some(scored.slope(model, &predictors(), trace, session)?),
         };
 
         // Step 7
         let drive = slope.as_ref().unwrap_or(&features).drive(AVERAGED).calmed(variance(noise[1], cap));
-        let average = run(&drive, &mut iterate, &score, purse)?;
+        let average = run(&drive, &mut iterate, &score, session)?;
         let mut coefficients = weighting.coordinates.stored(&average);
 
         // Step 8
@@ -313,7 +315,7 @@ impl Glm {
                     &moved,
                 );
                 let sampled = match slope {
-                    Some(_) => scored.sampling(&coefficients, &h, purse)?,
+                    Some(_) => scored.sampling(&coefficients, &h, session)?,
                     None => self.rough_sampling(&h, base, score.cap(), data.units()),
                 };
                 let mut total = sampled + descended;
@@ -362,7 +364,13 @@ struct Scored<'a> {
 
 impl Scored<'_> {
     /// Step 6: the slope of the mean score, the penalty included, at released coefficients with these predictors.
-    fn slope(&self, model: &Glm, predictors: &[f64], trace: f64, purse: &mut Purse<'_>) -> Result<Moments> {
+    fn slope(
+        &self,
+        model: &Glm,
+        predictors: &[f64],
+        trace: f64,
+        session: &mut ReleaseSession<'_>,
+    ) -> Result<Moments> {
         let Self { data, response, score, weighting } = self;
         let at = |row: usize| predictors[row] + data.offset(row);
         let slope_of = |row: usize| {
@@ -370,7 +378,7 @@ impl Scored<'_> {
             let inside = !model.is_real() || (model.family.mean(at(row)) - response[row]).abs() < score.cap();
             weighting.weights[row] * if inside { score.slope(at(row), 1.0) } else { 0.0 }
         };
-        let mut slope = moments::release(SLOPE, data, weighting, slope_of, trace, purse)?;
+        let mut slope = moments::release(SLOPE, data, weighting, slope_of, trace, session)?;
         add_ridge(&mut slope.matrix, model.ridge, model.intercept, &weighting.coordinates);
         Ok(slope)
     }
@@ -380,7 +388,7 @@ impl Scored<'_> {
         &self,
         coefficients: &[f64],
         slope: &DMatrix<f64>,
-        purse: &mut Purse<'_>,
+        session: &mut ReleaseSession<'_>,
     ) -> Result<DMatrix<f64>> {
         let Self { data, response, score, weighting } = self;
         let mut predictors = vec![0.0; data.design().rows()];
@@ -389,7 +397,7 @@ impl Scored<'_> {
             weighting.weights[row] * score.value(predictors[row] + data.offset(row), response[row])
         };
         let bound = score.cap() * weighting.size;
-        let second = score_moments(data, &weighting.coordinates, value, bound, purse)?;
+        let second = score_moments(data, &weighting.coordinates, value, bound, session)?;
         let inverse = Conditioner::new(slope, 1e-12 * slope.trace()).inverse();
         Ok(&inverse * second.lifted(0.0) * &inverse / data.units() as f64)
     }
@@ -401,17 +409,25 @@ pub(super) fn score_moments(
     coordinates: &Coordinates,
     value: impl Fn(usize) -> f64 + Sync,
     bound: f64,
-    purse: &mut Purse<'_>,
+    session: &mut ReleaseSession<'_>,
 ) -> Result<Moments> {
     let trace = bound * bound;
     if data.unit_name().is_none() {
         let weight = |row: usize| value(row).powi(2);
-        return moments::release_gram(SCORES, data.design(), coordinates, weight, trace, data.shape(), purse);
+        return moments::release_gram(
+            SCORES,
+            data.design(),
+            coordinates,
+            weight,
+            trace,
+            data.shape(),
+            session,
+        );
     }
     // Several rows a unit: add up each unit's score first.
     let sums = coordinates.score_sums(data, value, bound)?;
     let as_they_are = Coordinates::identity(data.design().columns());
-    moments::release_gram(SCORES, &sums, &as_they_are, |_| 1.0, trace, data.shape(), purse)
+    moments::release_gram(SCORES, &sums, &as_they_are, |_| 1.0, trace, data.shape(), session)
 }
 
 /// The share of the budget that the moments of the features deserve. Their noise has spectral norm
@@ -422,10 +438,10 @@ pub(super) fn moments_share(columns: usize, units: usize, privacy: Privacy) -> f
 }
 
 /// Closes a plan: burn-in, and all that is left for the averaged steps.
-pub(super) fn push_gradients(plan: &mut Vec<Planned>) {
-    plan.push(Planned::gaussian(BURN_IN.what, 0.08, BURN_IN.steps));
+pub(super) fn push_gradients(plan: &mut Vec<PlannedRelease>) {
+    plan.push(BURN_IN.what.planned(0.08, BURN_IN.steps));
     let spent: f64 = plan.iter().map(|p| p.share).sum();
-    plan.push(Planned::gaussian(AVERAGED.what, 1.0 - spent, AVERAGED.steps));
+    plan.push(AVERAGED.what.planned(1.0 - spent, AVERAGED.steps));
 }
 
 /// Adds the curvature of the penalty, which is on the coefficients of the columns as stored.

@@ -148,6 +148,7 @@ pub(crate) fn intervals(
 mod tests {
     use super::super::moments::Conditioner;
     use super::*;
+    use crate::release::Handle;
 
     fn drive(phase: Phase, inverse: &DMatrix<f64>, momentum: f64) -> Drive {
         let matrix = inverse.clone().try_inverse().expect("definite");
@@ -162,7 +163,10 @@ mod tests {
             DMatrix::from_row_slice(2, 2, &[1.5, -0.4, -0.4, 2.0]),
             DMatrix::from_row_slice(2, 2, &[0.9, 0.1, 0.1, 0.7]),
         ];
-        let phases = [Phase { what: "", steps: 4, length: 1.0 }, Phase { what: "", steps: 9, length: 0.5 }];
+        let phases = [
+            Phase { what: Handle::new(""), steps: 4, length: 1.0 },
+            Phase { what: Handle::new(""), steps: 9, length: 0.5 },
+        ];
         let (momenta, noises) = ([0.3, 0.6], [0.7, 0.3]);
         let passage =
             |k: usize| Passage::new(&drive(phases[k], &inverses[k], momenta[k]), &slope, noises[k], k == 1);
@@ -201,7 +205,7 @@ mod tests {
     /// Without noise, the error is what is left of the way to the root.
     #[test]
     fn the_start_is_accounted_for() {
-        let phase = Phase { what: "", steps: 20, length: 0.5 };
+        let phase = Phase { what: Handle::new(""), steps: 20, length: 0.5 };
         let (root, inverse, slope) = (2.0, 0.1, 0.02);
         let (mut place, mut average) = (0.0, 0.0);
         for averaging in [false, true] {

@@ -24,7 +24,6 @@
 
 use super::interval::{Interval, intervals, require_level};
 use super::prepared::{Prepared, require_shape};
-use super::purse::{Calibration, Planned, Privacy, Purse};
 use crate::accounting::Certificate;
 use crate::data::MeanTable;
 use crate::data::clipping::clip_l2;
@@ -34,6 +33,7 @@ use crate::error::{Error, Result};
 use crate::mechanisms::Candidates;
 use crate::noise::RandomSource;
 use crate::privacy::Adjacency;
+use crate::release::{CalibratedPlan, Chosen, Handle, PlannedRelease, Privacy, ReleaseSession, Vector};
 
 /// The mean of a table whose columns lie in public ranges.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,11 +65,11 @@ const PLACES: u64 = 16_385;
 const NARROW: f64 = 65.0;
 /// Octaves among which a column's unit is told.
 const OCTAVES: i32 = 25;
-const CENTRES: &str = "column medians";
-const UNITS: &str = "column scales";
-const RADIUS: &str = "radius";
-const MEAN: &str = "mean of clipped rows";
-const SQUARES: &str = "second moments of clipped rows";
+const CENTRES: Handle<Chosen> = Handle::new("column medians");
+const UNITS: Handle<Chosen> = Handle::new("column scales");
+const RADIUS: Handle<Chosen> = Handle::new("radius");
+const MEAN: Handle<Vector> = Handle::new("mean of clipped rows");
+const SQUARES: Handle<Vector> = Handle::new("second moments of clipped rows");
 
 impl PrivateMean {
     /// For columns that lie in these public ranges; what lies outside counts as the nearest end.
@@ -108,19 +108,19 @@ impl PrivateMean {
     }
 
     /// Every release, for this share of the budget: the more rows, the less the localisation needs.
-    pub(super) fn plan(&self, rows: usize, privacy: Privacy, share: f64) -> Vec<Planned> {
+    pub(super) fn plan(&self, rows: usize, privacy: Privacy, share: f64) -> Vec<PlannedRelease> {
         let mut plan = self.localisation(rows, privacy, share);
         if self.level.is_some() {
-            plan.push(Planned::gaussian(SQUARES, 0.06, 1));
+            plan.push(SQUARES.planned(0.06, 1));
         }
         let spent: f64 = plan.iter().map(|p| p.share).sum();
-        plan.push(Planned::gaussian(MEAN, 1.0 - spent, 1));
+        plan.push(MEAN.planned(1.0 - spent, 1));
         plan.iter_mut().for_each(|line| line.share *= share);
         plan
     }
 
     /// The releases of steps 2 and 3, as many as the budget allows.
-    fn localisation(&self, rows: usize, privacy: Privacy, share: f64) -> Vec<Planned> {
+    fn localisation(&self, rows: usize, privacy: Privacy, share: f64) -> Vec<PlannedRelease> {
         let d = self.ranges.len();
         // Ranks known to one row in thirty, for all columns together.
         let reach = 300.0 * (d as f64 / share).sqrt() / (rows as f64 * privacy.mu());
@@ -130,15 +130,15 @@ impl PrivateMean {
         let told = 0.7 * self.gap(rows, privacy, share * units) > (f64::from(OCTAVES) * d as f64).ln() + 4.0;
         if privacy == Privacy::None || told {
             return vec![
-                Planned::selection(CENTRES, medians, d as u64),
-                Planned::selection(UNITS, units, d as u64),
-                Planned::selection(RADIUS, 0.25 * medians, 1),
+                CENTRES.planned(medians, d as u64),
+                UNITS.planned(units, d as u64),
+                RADIUS.planned(0.25 * medians, 1),
             ];
         }
         if self.gap(rows, privacy, share * LOCALISING_ALONE) > (NARROW * d as f64).ln() + 2.0 {
             return vec![
-                Planned::selection(CENTRES, LOCALISING_ALONE, d as u64),
-                Planned::selection(RADIUS, 0.25 * LOCALISING_ALONE, 1),
+                CENTRES.planned(LOCALISING_ALONE, d as u64),
+                RADIUS.planned(0.25 * LOCALISING_ALONE, 1),
             ];
         }
         Vec::new()
@@ -148,7 +148,7 @@ impl PrivateMean {
     pub fn prepare(&self, rows: usize, privacy: Privacy) -> Result<Prepared<Self>> {
         let columns = self.ranges.len();
         require_shape(columns, rows)?;
-        let calibration = Calibration::new(self.plan(rows, privacy, 1.0), privacy)?;
+        let calibration = CalibratedPlan::new(self.plan(rows, privacy, 1.0), privacy)?;
         Ok(Prepared { model: self.clone(), columns, units: rows, calibration })
     }
 
@@ -162,9 +162,9 @@ impl Prepared<PrivateMean> {
     /// The private mean of the columns.
     pub fn fit(&self, table: &impl MeanTable, rng: &mut RandomSource) -> Result<MeanFit> {
         self.require_table(table.design())?;
-        let mut purse = self.calibration.open(rng);
-        let (means, intervals) = self.model.measure(table.design(), &mut purse)?;
-        let certificate = PrivateMean::enforced(purse.close(table.adjacency()));
+        let mut session = self.calibration.open(rng);
+        let (means, intervals) = self.model.measure(table.design(), &mut session)?;
+        let certificate = PrivateMean::enforced(session.close(table.adjacency()));
         Ok(MeanFit { means, intervals, certificate })
     }
 }
@@ -187,7 +187,7 @@ impl PrivateMean {
     pub(super) fn measure(
         &self,
         table: &Design,
-        purse: &mut Purse<'_>,
+        session: &mut ReleaseSession<'_>,
     ) -> Result<(Vec<f64>, Option<Vec<Interval>>)> {
         let ranges = &self.ranges;
         let (d, rows) = (ranges.len(), table.rows());
@@ -200,9 +200,9 @@ impl PrivateMean {
         };
 
         // Steps 2 and 3
-        let localised = purse.plans(CENTRES);
+        let localised = session.plans(CENTRES);
         let (centres, scales, radius) = if localised {
-            localise(rows, d, entry, purse)?
+            localise(rows, d, entry, session)?
         } else {
             (vec![0.0; d], vec![1.0; d], (d as f64).sqrt() * (1.0 + 1e-12))
         };
@@ -224,8 +224,8 @@ impl PrivateMean {
         sums.iter_mut().for_each(|s| *s /= n);
         // Recursive summation errs by at most n u times the sum of absolute values, on both sides of a pair.
         let error = 2.0 * (n + 2.0) * f64::EPSILON * radius;
-        purse.vector(MEAN, &mut sums, 2.0 * radius / n + error)?;
-        let deviation = purse.noise_per_sensitivity(MEAN) * 2.0 * radius / n;
+        session.vector(MEAN, &mut sums, 2.0 * radius / n + error)?;
+        let deviation = session.noise_per_sensitivity(MEAN) * 2.0 * radius / n;
         if !localised && self.level.is_none() {
             let towards: Vec<f64> =
                 (0..d).map(|j| (self.towards(j) - middle_and_half[j].0) / middle_and_half[j].1).collect();
@@ -245,7 +245,7 @@ impl PrivateMean {
             Some(level) => {
                 squares.iter_mut().for_each(|s| *s /= n);
                 let error = 2.0 * (n + 4.0) * f64::EPSILON * radius * radius;
-                purse.vector(SQUARES, &mut squares, 2f64.sqrt() * radius * radius / n + error)?;
+                session.vector(SQUARES, &mut squares, 2f64.sqrt() * radius * radius / n + error)?;
                 let variances = (0..d).map(|j| {
                     let sampling = (squares[j] - sums[j] * sums[j]).max(0.0) / n;
                     (sampling + deviation * deviation) * (scales[j] * middle_and_half[j].1).powi(2)
@@ -262,23 +262,23 @@ fn localise(
     rows: usize,
     d: usize,
     entry: impl Fn(usize, usize) -> f64 + Copy,
-    purse: &mut Purse<'_>,
+    session: &mut ReleaseSession<'_>,
 ) -> Result<(Vec<f64>, Vec<f64>, f64)> {
     // Step 2
     let places = Candidates::even(-1.0, 1.0, PLACES)?;
     let mut centres = Vec::with_capacity(d);
     for column in 0..d {
         let values: Vec<f64> = (0..rows).map(|row| entry(row, column)).collect();
-        centres.push(purse.quantile(CENTRES, &values, places, 0.5)?);
+        centres.push(session.quantile(CENTRES, &values, places, 0.5)?);
     }
     let mut scales = vec![1.0; d];
-    if purse.plans(UNITS) {
-        let gap = 0.5 * rows as f64 / purse.noise_per_sensitivity(UNITS).max(1e-300);
+    if session.plans(UNITS) {
+        let gap = 0.5 * rows as f64 / session.noise_per_sensitivity(UNITS).max(1e-300);
         let smallest = 2f64.powi(1 - OCTAVES);
         let sizes = Candidates::positive_geometric(smallest, 2.0, if gap > 20.0 { 8 } else { 1 })?;
         for (column, (scale, &centre)) in scales.iter_mut().zip(&centres).enumerate() {
             let values: Vec<f64> = (0..rows).map(|row| (entry(row, column) - centre).abs()).collect();
-            *scale = purse.quantile(UNITS, &values, sizes, 0.5)?.abs().max(smallest);
+            *scale = session.quantile(UNITS, &values, sizes, 0.5)?.abs().max(smallest);
         }
     }
 
@@ -294,18 +294,18 @@ fn localise(
     // No row is farther than this: the ranges and the released scales bound it.
     let farthest = 2.0 * scales.iter().map(|s| s.powi(-2)).sum::<f64>().sqrt();
     let nearest =
-        if purse.plans(UNITS) { (d as f64).sqrt() * 2f64.powi(-6) } else { farthest * 2f64.powi(-12) };
+        if session.plans(UNITS) { (d as f64).sqrt() * 2f64.powi(-6) } else { farthest * 2f64.powi(-12) };
     let farthest = farthest.max(2.0 * nearest);
     // Again as fine as the noise allows. The quantile below stays within a quarter of the rows from the farthest.
-    let gap = 0.25 * rows as f64 / purse.noise_per_sensitivity(RADIUS).max(1e-300);
+    let gap = 0.25 * rows as f64 / session.noise_per_sensitivity(RADIUS).max(1e-300);
     let per_octave = (gap / 2.5).exp() / (farthest / nearest).log2();
     let radii = Candidates::positive_geometric(nearest, farthest, per_octave.clamp(2.0, 24.0) as u32)?;
     // Few enough rows that clipping them costs less than the noise, and enough that the candidates beyond all rows,
     // of which there are many, stay unlikely.
-    let rank_noise = purse.noise_per_sensitivity(RADIUS) * ((radii.count() as f64).ln() + 4.0);
-    let blurred = 2.0 * (d as f64).sqrt() * purse.noise_per_sensitivity(MEAN) + rank_noise;
+    let rank_noise = session.noise_per_sensitivity(RADIUS) * ((radii.count() as f64).ln() + 4.0);
+    let blurred = 2.0 * (d as f64).sqrt() * session.noise_per_sensitivity(MEAN) + rank_noise;
     let quantile = 1.0 - (blurred / rows as f64).min(0.25);
-    let radius = purse.quantile(RADIUS, &distances, radii, quantile)?.abs().max(nearest);
+    let radius = session.quantile(RADIUS, &distances, radii, quantile)?.abs().max(nearest);
     Ok((centres, scales, radius))
 }
 

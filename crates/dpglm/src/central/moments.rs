@@ -8,12 +8,12 @@
 
 use super::coordinates::Coordinates;
 use super::descent::{Drive, Phase};
-use super::purse::Purse;
 use super::weighting::Weighting;
 use crate::data::design::Design;
 use crate::data::{Dataset, Shape};
 use crate::error::Result;
 use crate::kernels::{Grid, weighted_grams};
+use crate::release::{Handle, ReleaseSession, Vector};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 /// A released symmetric matrix, the deviation of the noise on its diagonal, and how far noise may have moved its
@@ -49,27 +49,35 @@ pub(super) fn shortened(
 /// Releases `(1/n) sum_rows weight(row) x x^T` of the rows in their coordinates, where each unit's matrix is shortened to a trace of at
 /// most `trace`.
 pub(super) fn release(
-    what: &str,
+    what: Handle<Vector>,
     data: &Dataset,
     weighting: &Weighting,
     weight: impl Fn(usize) -> f64,
     trace: f64,
-    purse: &mut Purse<'_>,
+    session: &mut ReleaseSession<'_>,
 ) -> Result<Moments> {
     let weights = shortened(data, &weighting.norms, weight, trace);
-    release_gram(what, data.design(), &weighting.coordinates, |row| weights[row], trace, data.shape(), purse)
+    release_gram(
+        what,
+        data.design(),
+        &weighting.coordinates,
+        |row| weights[row],
+        trace,
+        data.shape(),
+        session,
+    )
 }
 
 /// Releases the weighted gram matrix of a design over `units` in these coordinates, given that each unit's trace is then
 /// at most `trace`.
 pub(super) fn release_gram(
-    what: &str,
+    what: Handle<Vector>,
     design: &Design,
     coordinates: &Coordinates,
     weight: impl Fn(usize) -> f64 + Sync,
     trace: f64,
     shape: Shape,
-    purse: &mut Purse<'_>,
+    session: &mut ReleaseSession<'_>,
 ) -> Result<Moments> {
     let (d, n) = (design.columns(), shape.units as f64);
     let grid = Grid::of_columns(coordinates.stored_bounds().map(|stored| stored * trace.sqrt()));
@@ -86,8 +94,8 @@ pub(super) fn release_gram(
     let grid = shape.rows_per_unit() * Grid::product_rounding() * d as f64 / n;
     let error = 2.0 * (grid + 9.0 * f64::EPSILON) * coordinates.amplification().powi(2);
     let sensitivity = trace * (root / n + error);
-    let noise = purse.noise_per_sensitivity(what) * sensitivity;
-    purse.vector(what, &mut packed, sensitivity)?;
+    let noise = session.noise_per_sensitivity(what) * sensitivity;
+    session.vector(what, &mut packed, sensitivity)?;
     let mut matrix = DMatrix::zeros(d, d);
     let mut entries = packed.into_iter();
     for i in 0..d {

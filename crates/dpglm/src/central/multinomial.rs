@@ -13,7 +13,6 @@ use super::descent::{Descent, Drive};
 use super::glm::{AVERAGED, BURN_IN, moments_share, push_gradients};
 use super::moments::{self, TRACE};
 use super::prepared::{Prepared, require_shape};
-use super::purse::{Calibration, Planned, Privacy, Purse};
 use super::weighting;
 use crate::accounting::Certificate;
 use crate::data::Dataset;
@@ -21,8 +20,9 @@ use crate::data::range::require_penalty;
 use crate::error::{Error, Result};
 use crate::families::multinomial::{bounded_score, cap};
 use crate::noise::RandomSource;
+use crate::release::{CalibratedPlan, Handle, PlannedRelease, Privacy, ReleaseSession, Vector};
 
-const MOMENTS: &str = "moments of the features";
+const MOMENTS: Handle<Vector> = Handle::new("moments of the features");
 
 /// Private multinomial regression. Responses are class numbers from 0; class 0 is the reference.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,15 +70,15 @@ impl Multinomial {
     /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
     pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
         require_shape(columns, units)?;
-        let calibration = Calibration::new(self.plan(columns, units, privacy)?, privacy)?;
+        let calibration = CalibratedPlan::new(self.plan(columns, units, privacy)?, privacy)?;
         Ok(Prepared { model: self.clone(), columns, units, calibration })
     }
 
     /// Every release, with its share of the budget. Public quantities only.
-    pub(super) fn plan(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Vec<Planned>> {
+    pub(super) fn plan(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Vec<PlannedRelease>> {
         let share = moments_share(columns, units, privacy).clamp(0.01, 0.10);
         let mut plan = weighting::planned(columns, self.intercept, units, privacy)?;
-        plan.push(Planned::gaussian(MOMENTS, share, 1));
+        plan.push(MOMENTS.planned(share, 1));
         push_gradients(&mut plan);
         Ok(plan)
     }
@@ -103,10 +103,10 @@ impl Prepared<Multinomial> {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<MultinomialFit> {
         self.require_shape_of(data, false)?;
-        let mut purse = self.calibration.open(rng);
+        let mut session = self.calibration.open(rng);
         let response = self.model.admitted(data);
-        let coefficients = self.model.descend(data, &response, &mut purse, progress)?;
-        let certificate = Multinomial::enforced(purse.close(data.adjacency()));
+        let coefficients = self.model.descend(data, &response, &mut session, progress)?;
+        let certificate = Multinomial::enforced(session.close(data.adjacency()));
         Ok(MultinomialFit { coefficients, certificate })
     }
 }
@@ -130,15 +130,15 @@ impl Multinomial {
         &self,
         data: &Dataset,
         response: &[usize],
-        purse: &mut Purse<'_>,
+        session: &mut ReleaseSession<'_>,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Vec<Vec<f64>>> {
         let classes = self.classes;
         let (d, outputs) = (data.design().columns(), classes - 1);
-        let weighting = weighting::release(data, self.intercept, purse)?;
+        let weighting = weighting::release(data, self.intercept, session)?;
         let trace = TRACE * weighting.size * weighting.size;
         let weight = |row: usize| weighting.weights[row];
-        let features = moments::release(MOMENTS, data, &weighting, weight, trace, purse)?;
+        let features = moments::release(MOMENTS, data, &weighting, weight, trace, session)?;
         let descent = Descent {
             data,
             weighting: &weighting,
@@ -153,13 +153,13 @@ impl Multinomial {
         let mut average = Vec::new();
         let mut done = 0;
         for phase in [BURN_IN, AVERAGED] {
-            let noise = purse.noise_per_sensitivity(phase.what) * cap(classes) * 2.0 * weighting.size
+            let noise = session.noise_per_sensitivity(phase.what) * cap(classes) * 2.0 * weighting.size
                 / data.units() as f64;
             // The curvature among classes is 1/K of that of the features in most directions.
             let variance = noise * noise * classes as f64;
             let drive = Drive { phase, ..features.drive(AVERAGED) }.calmed(variance);
             let score = |row: usize, u: &[f64], out: &mut [f64]| bounded_score(u, response[row], out);
-            average = descent.run(&drive, &mut iterate, cap(classes), score, purse, &mut || {
+            average = descent.run(&drive, &mut iterate, cap(classes), score, session, &mut || {
                 done += 1;
                 progress(done, BURN_IN.steps + AVERAGED.steps);
             })?;

@@ -24,7 +24,6 @@
 
 use super::glm::Glm;
 use super::prepared::{Prepared, require_shape};
-use super::purse::{Calibration, Planned, Privacy, Purse};
 use super::screening::{require_entry, require_sparsity};
 use super::select_refine::SparseFit;
 use super::start::Start;
@@ -33,11 +32,12 @@ use crate::error::Result;
 use crate::families::{BoundedScore, Family};
 use crate::kernels::{Grid, exact_pass, rounding};
 use crate::noise::RandomSource;
+use crate::release::{CalibratedPlan, Chosen, Handle, NoisyMax, Numbers, Privacy, ReleaseSession, Vector};
 
-const COLUMNS: &str = "chosen columns";
-const VALUES: &str = "values of the chosen columns";
-const PEELED: &str = "peeled columns";
-const PEELED_VALUES: &str = "values of the peeled columns";
+const COLUMNS: Handle<Chosen> = Handle::new("chosen columns");
+const VALUES: Handle<Vector> = Handle::new("values of the chosen columns");
+const PEELED: Handle<NoisyMax> = Handle::new("peeled columns");
+const PEELED_VALUES: Handle<Numbers> = Handle::new("values of the peeled columns");
 
 /// How coordinates are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,17 +81,17 @@ impl NoisyIht {
         let choices = self.sparsity as u64 * self.steps;
         match self.selection {
             Selection::Gumbel => {
-                plan.push(Planned::selection(COLUMNS, 0.5 * rest, choices));
-                plan.push(Planned::gaussian(VALUES, 0.5 * rest, self.steps));
+                plan.push(COLUMNS.planned(0.5 * rest, choices));
+                plan.push(VALUES.planned(0.5 * rest, self.steps));
             }
             Selection::Peeling => {
                 // The same Laplace noise on both, as printed: choosing costs twice epsilon, so four times rho.
-                plan.push(Planned::noisy_max(PEELED, 0.8 * rest, choices));
+                plan.push(PEELED.planned(0.8 * rest, choices));
                 let values = choices + constant as u64 * self.steps;
-                plan.push(Planned::laplace(PEELED_VALUES, 0.2 * rest, values));
+                plan.push(PEELED_VALUES.planned(0.2 * rest, values));
             }
         }
-        let calibration = Calibration::new(plan, privacy)?;
+        let calibration = CalibratedPlan::new(plan, privacy)?;
         Ok(Prepared { model: self.clone(), columns, units, calibration })
     }
 
@@ -117,7 +117,7 @@ impl NoisyIht {
         gradient: &[f64],
         length: f64,
         sensitivity: f64,
-        purse: &mut Purse<'_>,
+        session: &mut ReleaseSession<'_>,
     ) -> Result<(Vec<usize>, Vec<f64>)> {
         let constant = usize::from(self.model.intercept);
         let moved = |j: usize| point[j] - length * gradient[j];
@@ -131,15 +131,15 @@ impl NoisyIht {
         let (support, mut values): (Vec<usize>, Vec<f64>);
         match self.selection {
             Selection::Gumbel => {
-                support = places(purse.top(COLUMNS, &sizes, self.sparsity, of_sizes)?);
+                support = places(session.top(COLUMNS, &sizes, self.sparsity, of_sizes)?);
                 values = pick(&support);
                 let l2 = (support.len() as f64).sqrt() * sensitivity * (1.0 + f64::EPSILON);
-                purse.vector(VALUES, &mut values, l2)?;
+                session.vector(VALUES, &mut values, l2)?;
             }
             Selection::Peeling => {
-                support = places(purse.peel(PEELED, &sizes, self.sparsity, of_sizes)?);
+                support = places(session.peel(PEELED, &sizes, self.sparsity, of_sizes)?);
                 values = pick(&support);
-                purse.each(PEELED_VALUES, &mut values, sensitivity)?;
+                session.each(PEELED_VALUES, &mut values, sensitivity)?;
             }
         }
         values.iter_mut().zip(&support).for_each(|(g, &j)| *g = point[j] - length * *g);
@@ -162,10 +162,10 @@ impl Prepared<NoisyIht> {
     ) -> Result<SparseFit> {
         self.require_shape_of(data, self.model.model.takes_exposures())?;
         let NoisyIht { model, entry, steps, .. } = &self.model;
-        let mut purse = self.calibration.open(rng);
+        let mut session = self.calibration.open(rng);
         let response = model.admitted(data);
         // Step 1
-        let start = model.start(data, &response, &mut purse)?;
+        let start = model.start(data, &response, &mut session)?;
         let (Start { base, cap }, response) = model.measured(start, &response);
         let score = model.family.bounded(cap)?;
         let weights = entry_weights(data, *entry);
@@ -180,7 +180,7 @@ impl Prepared<NoisyIht> {
         let (mut support, mut values) = (Vec::new(), Vec::new());
         for step in 0..*steps {
             let gradient = mean_gradient(data, &response, &weights, &point, &score, entry.max(1.0));
-            (support, values) = self.model.threshold(&point, &gradient, length, sensitivity, &mut purse)?;
+            (support, values) = self.model.threshold(&point, &gradient, length, sensitivity, &mut session)?;
             point.fill(0.0);
             support.iter().zip(&values).for_each(|(&j, &b)| point[j] = b);
             progress(step + 1, *steps);
@@ -189,7 +189,7 @@ impl Prepared<NoisyIht> {
         if let (true, Some(intercept)) = (model.intercept, values.first_mut()) {
             *intercept += model.middle();
         }
-        let certificate = purse
+        let certificate = session
             .close(data.adjacency())
             .enforcing("rows are weighted so that no entry exceeds its declared bound")
             .enforcing("the rows of a unit share one vote of bounded score");
@@ -238,9 +238,9 @@ fn coordinate_sensitivity(data: &Dataset, cap: f64, entry: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::central::purse::tape::attack;
     use crate::data::Design;
     use crate::privacy::Budget;
+    use crate::release::tape::attack;
 
     /// Responses about `middle`, a quarter below it, an eighth above or at it, and one that moves from it to a quarter below:
     /// what the row moves is lost, or doubled, where it is added to a number of the responses' own size.

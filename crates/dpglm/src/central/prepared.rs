@@ -1,10 +1,10 @@
 //! A model with its noise calibrated for a shape of data and a budget, before any data is seen.
 
-use super::purse::Calibration;
-use super::purse::replay::Probe;
 use crate::data::{Dataset, Design};
 use crate::error::{Error, Result};
 use crate::privacy::Event;
+use crate::release::CalibratedPlan;
+use crate::release::replay::Probe;
 
 /// A model ready to fit data of one shape, as often as wanted; every fit spends the whole budget again.
 #[derive(Debug, Clone)]
@@ -12,7 +12,7 @@ pub struct Prepared<M> {
     pub(crate) model: M,
     pub(crate) columns: usize,
     pub(crate) units: usize,
-    pub(crate) calibration: Calibration,
+    pub(crate) calibration: CalibratedPlan,
 }
 
 impl<M: Clone> Prepared<M> {

@@ -2,12 +2,12 @@
 //! or the claimed sensitivities hold for them too.
 
 use super::dense_attacks::{COLUMNS, ROWS, Tables, privacy};
-use super::purse::tape::attack;
 use super::{DpIht, Glm, LinearStatistics, NoisyIht, Selection};
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::families::Family;
 use crate::noise::RandomSource;
+use crate::release::tape::attack;
 
 /// Lower bounds of a response, and how far above them its upper bounds are.
 const TARGETS: [(f64, f64); 9] = [

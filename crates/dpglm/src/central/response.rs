@@ -5,13 +5,13 @@
 //! responses themselves, and half of them or more are capped; their scores still point the right way, and noise is proportional
 //! to the cap. Far from zero, as in years, distances from zero alone would make the cap, and the noise, as large as the year.
 
-use super::purse::{Planned, Privacy, Purse};
 use crate::data::range::{require_interval, require_magnitude};
 use crate::error::{Error, Result};
 use crate::families::Family;
 use crate::mechanisms::Candidates;
+use crate::release::{Chosen, Handle, PlannedRelease, Privacy, ReleaseSession};
 
-const CAP: &str = "residual cap";
+const CAP: Handle<Chosen> = Handle::new("residual cap");
 
 /// What the response is.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,15 +72,15 @@ impl Response {
     }
 
     /// The release of the cap, if it has to be found.
-    pub(crate) fn planned(&self, units: usize, privacy: Privacy) -> Result<Option<Planned>> {
+    pub(crate) fn planned(&self, units: usize, privacy: Privacy) -> Result<Option<PlannedRelease>> {
         if !self.is_real() || self.cap.is_some() {
             return Ok(None);
         }
-        Ok(Some(Planned::quantiles(CAP, self.candidates()?, 1, units, privacy)))
+        Ok(Some(CAP.planned_quantiles(self.candidates()?, 1, units, privacy)))
     }
 
     /// The cap: public, or released now. 1/2 for a binary response, whose score is bounded by itself.
-    pub(crate) fn release_cap(&self, response: &[f64], purse: &mut Purse<'_>) -> Result<f64> {
+    pub(crate) fn release_cap(&self, response: &[f64], session: &mut ReleaseSession<'_>) -> Result<f64> {
         if !self.is_real() {
             return Ok(0.5);
         }
@@ -89,7 +89,7 @@ impl Response {
             None => {
                 let middle = self.low / 2.0 + self.high / 2.0;
                 let sizes: Vec<f64> = response.iter().map(|y| y.abs().min((y - middle).abs())).collect();
-                purse.quantile(CAP, &sizes, self.candidates()?, 0.5)
+                session.quantile(CAP, &sizes, self.candidates()?, 0.5)
             }
         }
     }

@@ -5,11 +5,11 @@
 //! coordinate of the mean gradient by at most `2 cap entry / n`, plus the rounding of its part and of the sum; its size no more.
 //! The s largest are chosen by one-shot Gumbel noise: s selections.
 
-use super::purse::Purse;
 use crate::data::boxed::Boxed;
 use crate::error::{Error, Result};
 use crate::families::BoundedScore;
 use crate::kernels::{Grid, exact_pass};
+use crate::release::{Chosen, Handle, ReleaseSession};
 
 /// The mean gradient `(1/n) sum_i score(x_i . coefficients, y_i) x_i` of a table clamped to `entry`.
 pub(crate) fn mean_gradient(
@@ -35,17 +35,17 @@ pub(crate) fn coordinate_sensitivity(rows: usize, cap: f64, entry: f64) -> f64 {
 
 /// The chosen columns, ascending.
 pub(crate) fn select_support(
-    what: &str,
+    what: Handle<Chosen>,
     table: &Boxed,
     score: &BoundedScore<'_>,
     entry: f64,
     sparsity: usize,
-    purse: &mut Purse<'_>,
+    session: &mut ReleaseSession<'_>,
 ) -> Result<Vec<usize>> {
     let start = vec![0.0; table.design.columns()];
     let mut sizes = mean_gradient(table, &start, score, entry);
     sizes.iter_mut().for_each(|g| *g = g.abs());
-    purse.top(what, &sizes, sparsity, coordinate_sensitivity(table.design.rows(), score.cap(), entry))
+    session.top(what, &sizes, sparsity, coordinate_sensitivity(table.design.rows(), score.cap(), entry))
 }
 
 /// A sparsity between 1 and the number of columns.

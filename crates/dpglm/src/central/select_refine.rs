@@ -25,7 +25,6 @@
 
 use super::glm::{Estimate, Fit, Glm};
 use super::prepared::{Prepared, require_shape};
-use super::purse::{Calibration, Planned, Privacy, Purse};
 use super::screening::require_sparsity;
 use super::start::Start;
 use super::vote;
@@ -34,8 +33,9 @@ use crate::data::Dataset;
 use crate::error::Result;
 use crate::kernels::{Grid, column_scores, rounding};
 use crate::noise::RandomSource;
+use crate::release::{CalibratedPlan, Chosen, Handle, PlannedRelease, Privacy, ReleaseSession};
 
-const COLUMNS: &str = "chosen columns";
+const COLUMNS: Handle<Chosen> = Handle::new("chosen columns");
 /// The share of the budget that choosing the columns deserves: a wrong column costs more than noise on a right one.
 pub(super) const SELECTION: f64 = 0.7;
 
@@ -141,7 +141,7 @@ impl SelectRefine {
                 plan
             }
         };
-        let calibration = Calibration::new(plan, privacy)?;
+        let calibration = CalibratedPlan::new(plan, privacy)?;
         Ok(Prepared { model: self.clone(), columns, units, calibration })
     }
 
@@ -160,7 +160,7 @@ pub(crate) fn choose_columns(
     start: Start,
     sparsity: usize,
     asked: impl Fn(usize) -> bool + Sync,
-    purse: &mut Purse<'_>,
+    session: &mut ReleaseSession<'_>,
 ) -> Result<Vec<usize>> {
     let constant = usize::from(model.intercept);
     let score = model.family.bounded(start.cap)?;
@@ -173,7 +173,7 @@ pub(crate) fn choose_columns(
         let share = data.weight(row) / rows[unit];
         share * score.value(start.base + data.offset(row), response[row])
     };
-    let map = vote::choose(data, constant, &asked, purse)?;
+    let map = vote::choose(data, constant, &asked, session)?;
     let grid = Grid::uniform(data.design().columns(), score.cap());
     let mut sums = column_scores(data.design(), weighted, map, &grid).values();
     sums.drain(..constant);
@@ -181,15 +181,15 @@ pub(crate) fn choose_columns(
     // A unit's shares sum to 1, up to rounding; its rows and the sum are rounded on both sides of a pair.
     let error = data.shape().rows_per_unit() * rounding(data.design()) + f64::EPSILON * data.units() as f64;
     let sensitivity = 2.0 * score.cap() * (1.0 + error) * (1.0 + 1e-9);
-    let chosen = purse.top(COLUMNS, &sums, sparsity, sensitivity)?;
+    let chosen = session.top(COLUMNS, &sums, sparsity, sensitivity)?;
     Ok((0..constant).chain(chosen.into_iter().map(|j| j + constant)).collect())
 }
 
 /// The choice of `sparsity` columns, as lines of a plan.
-pub(crate) fn planned_columns(share: f64, sparsity: usize) -> [Planned; 2] {
+pub(crate) fn planned_columns(share: f64, sparsity: usize) -> [PlannedRelease; 2] {
     let level = vote::planned();
     let rest = share - level.share;
-    [level, Planned::selection(COLUMNS, rest, sparsity as u64)]
+    [level, COLUMNS.planned(rest, sparsity as u64)]
 }
 
 impl Prepared<SelectRefine> {
@@ -207,10 +207,10 @@ impl Prepared<SelectRefine> {
     ) -> Result<SparseFit> {
         self.require_shape_of(data, self.model.model.takes_exposures())?;
         let model = &self.model.model;
-        let mut purse = self.calibration.open(rng);
+        let mut session = self.calibration.open(rng);
         let response = model.admitted(data);
         // Step 1
-        let start = model.start(data, &response, &mut purse)?;
+        let start = model.start(data, &response, &mut session)?;
         // Steps 2 and 3
         let constant = usize::from(model.intercept);
         let route = Route::of(self.columns - constant, self.model.sparsity);
@@ -218,18 +218,25 @@ impl Prepared<SelectRefine> {
         let estimate: Estimate;
         match route {
             Route::ChooseFirst => {
-                support =
-                    choose_columns(model, data, &response, start, self.model.sparsity, |_| true, &mut purse)?;
+                support = choose_columns(
+                    model,
+                    data,
+                    &response,
+                    start,
+                    self.model.sparsity,
+                    |_| true,
+                    &mut session,
+                )?;
                 let chosen = data.with_columns(&support)?;
-                estimate = model.descend(&chosen, &response, start, &mut purse, progress)?;
+                estimate = model.descend(&chosen, &response, start, &mut session, progress)?;
             }
             Route::FitAll => {
                 support = (0..self.columns).collect();
-                estimate = model.descend(data, &response, start, &mut purse, progress)?;
+                estimate = model.descend(data, &response, start, &mut session, progress)?;
             }
         }
         let errors = estimate.errors.clone();
-        let mut certificate = purse.close(data.adjacency());
+        let mut certificate = session.close(data.adjacency());
         if route == Route::ChooseFirst {
             certificate = certificate
                 .enforcing("the rows of a unit share one vote of bounded score in the choice of columns");

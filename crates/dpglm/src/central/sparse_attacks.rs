@@ -1,4 +1,4 @@
-//! Neighbours that try to break the claimed sensitivities of the sparse estimators ([`super::purse::tape`]).
+//! Neighbours that try to break the claimed sensitivities of the sparse estimators ([`crate::release::tape`]).
 
 use super::dense_attacks::{COLUMNS, ROWS, privacy, withstands};
 use super::{DpIht, Glm, Multinomial, NoisyIht, SelectRefine, Selection, SparseMean, SparseMultinomial};

@@ -15,14 +15,14 @@
 
 use super::mean::{MeanFit, PrivateMean};
 use super::prepared::{Prepared, require_shape};
-use super::purse::{Calibration, Planned, Privacy};
 use super::screening::require_sparsity;
 use crate::data::MeanTable;
 use crate::error::{Error, Result};
 use crate::kernels::{Grid, Map, column_scores};
 use crate::noise::RandomSource;
+use crate::release::{CalibratedPlan, Chosen, Handle, Privacy};
 
-const COLUMNS: &str = "chosen columns";
+const COLUMNS: Handle<Chosen> = Handle::new("chosen columns");
 const SELECTION: f64 = 0.4;
 
 /// The mean of a table whose columns lie in public ranges, all but a few about zero.
@@ -75,8 +75,8 @@ impl SparseMean {
         let columns = self.ranges.len();
         require_shape(columns, rows)?;
         let mut plan = self.dense(0..self.sparsity)?.plan(rows, privacy, 1.0 - SELECTION);
-        plan.push(Planned::selection(COLUMNS, SELECTION, self.sparsity as u64));
-        let calibration = Calibration::new(plan, privacy)?;
+        plan.push(COLUMNS.planned(SELECTION, self.sparsity as u64));
+        let calibration = CalibratedPlan::new(plan, privacy)?;
         Ok(Prepared { model: self.clone(), columns, units: rows, calibration })
     }
 
@@ -97,16 +97,16 @@ impl Prepared<SparseMean> {
         let table = people.design();
         self.require_table(table)?;
         let model = &self.model;
-        let mut purse = self.calibration.open(rng);
+        let mut session = self.calibration.open(rng);
         // Step 1
         let mut counts =
             column_scores(table, |_| 1.0, Map::Sign, &Grid::uniform(table.columns(), 1.0)).values();
         counts.iter_mut().for_each(|c| *c = c.abs());
-        let support = purse.top(COLUMNS, &counts, model.sparsity, 2.0)?;
+        let support = session.top(COLUMNS, &counts, model.sparsity, 2.0)?;
         // Step 2
         let chosen = table.select_columns(&support)?;
-        let (means, intervals) = model.dense(support.iter().copied())?.measure(&chosen, &mut purse)?;
-        let certificate = PrivateMean::enforced(purse.close(people.adjacency()))
+        let (means, intervals) = model.dense(support.iter().copied())?.measure(&chosen, &mut session)?;
+        let certificate = PrivateMean::enforced(session.close(people.adjacency()))
             .enforcing("one row counts once in the choice of each column");
         Ok(SparseMeanFit { support, fit: MeanFit { means, intervals, certificate } })
     }

@@ -11,15 +11,15 @@
 
 use super::multinomial::{Multinomial, MultinomialFit};
 use super::prepared::{Prepared, require_shape};
-use super::purse::{Calibration, Planned, Privacy, Purse};
 use super::screening::require_sparsity;
 use super::select_refine::SELECTION;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::kernels::{Grid, Map, column_scores, rounding};
 use crate::noise::RandomSource;
+use crate::release::{CalibratedPlan, Chosen, Handle, Privacy, ReleaseSession};
 
-const COLUMNS: &str = "chosen columns";
+const COLUMNS: Handle<Chosen> = Handle::new("chosen columns");
 
 /// A private multinomial model of few columns.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,8 +51,8 @@ impl SparseMultinomial {
         require_sparsity(self.sparsity, columns - constant)?;
         let mut plan = self.model.plan(self.sparsity + constant, units, privacy)?;
         plan.iter_mut().for_each(|line| line.share *= 1.0 - SELECTION);
-        plan.push(Planned::selection(COLUMNS, SELECTION, self.sparsity as u64));
-        let calibration = Calibration::new(plan, privacy)?;
+        plan.push(COLUMNS.planned(SELECTION, self.sparsity as u64));
+        let calibration = CalibratedPlan::new(plan, privacy)?;
         Ok(Prepared { model: self.clone(), columns, units, calibration })
     }
 
@@ -66,7 +66,12 @@ impl SparseMultinomial {
         self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
     }
 
-    fn select(&self, data: &Dataset, response: &[usize], purse: &mut Purse<'_>) -> Result<Vec<usize>> {
+    fn select(
+        &self,
+        data: &Dataset,
+        response: &[usize],
+        session: &mut ReleaseSession<'_>,
+    ) -> Result<Vec<usize>> {
         let (constant, classes) = (usize::from(self.model.intercept), self.model.classes);
         let rows = data.sum_by_unit(|_| 1.0);
         let even = 1.0 / classes as f64;
@@ -86,7 +91,7 @@ impl SparseMultinomial {
         let grid = data.shape().rows_per_unit() * rounding(data.design());
         let error = classes as f64 * (grid + 2.0 * f64::EPSILON * data.units() as f64);
         let sensitivity = 2.0 * (one + error) * (1.0 + 1e-9);
-        let chosen = purse.top(COLUMNS, &scores, self.sparsity, sensitivity)?;
+        let chosen = session.top(COLUMNS, &scores, self.sparsity, sensitivity)?;
         Ok((0..constant).chain(chosen.into_iter().map(|j| j + constant)).collect())
     }
 }
@@ -106,12 +111,12 @@ impl Prepared<SparseMultinomial> {
     ) -> Result<SparseMultinomialFit> {
         self.require_shape_of(data, false)?;
         let model = &self.model.model;
-        let mut purse = self.calibration.open(rng);
+        let mut session = self.calibration.open(rng);
         let response = model.admitted(data);
-        let support = self.model.select(data, &response, &mut purse)?;
+        let support = self.model.select(data, &response, &mut session)?;
         let chosen = data.with_columns(&support)?;
-        let coefficients = model.descend(&chosen, &response, &mut purse, progress)?;
-        let certificate = Multinomial::enforced(purse.close(data.adjacency()))
+        let coefficients = model.descend(&chosen, &response, &mut session, progress)?;
+        let certificate = Multinomial::enforced(session.close(data.adjacency()))
             .enforcing("the rows of a unit share one vote in the choice of columns");
         Ok(SparseMultinomialFit { support, fit: MultinomialFit { coefficients, certificate } })
     }

@@ -16,16 +16,16 @@
 //! [0, 1], whole multiples of `2^-24` rounded down and added exactly: a unit moves each by at most `1/n`.
 
 use super::glm::Glm;
-use super::purse::{Planned, Privacy, Purse};
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::families::Family;
 use crate::mechanisms::Candidates;
+use crate::release::{Chosen, Handle, PlannedRelease, Privacy, ReleaseSession, Vector};
 use std::borrow::Cow;
 
-const CENTRE: &str = "response centre";
-const SCALE: &str = "residual scale";
-const RATE: &str = "response rate";
+const CENTRE: Handle<Chosen> = Handle::new("response centre");
+const SCALE: Handle<Chosen> = Handle::new("residual scale");
+const RATE: Handle<Vector> = Handle::new("response rate");
 /// A mean of 1, as a whole number; 2^36 of them fit a 64-bit sum.
 const ONE: f64 = 16_777_216.0;
 
@@ -45,29 +45,34 @@ impl Glm {
     }
 
     /// The releases of the start, and of the scale after burn-in.
-    pub(crate) fn start_planned(&self, units: usize, privacy: Privacy) -> Result<Vec<Planned>> {
+    pub(crate) fn start_planned(&self, units: usize, privacy: Privacy) -> Result<Vec<PlannedRelease>> {
         let mut plan = Vec::new();
         if self.is_real() {
             if self.intercept {
-                plan.push(Planned::quantiles(CENTRE, self.centres()?, 1, units, privacy));
+                plan.push(CENTRE.planned_quantiles(self.centres()?, 1, units, privacy));
             }
-            plan.push(Planned::quantiles(SCALE, self.scales()?, 2, units, privacy));
+            plan.push(SCALE.planned_quantiles(self.scales()?, 2, units, privacy));
         } else if self.intercept {
-            plan.push(Planned::gaussian(RATE, 0.01, 1));
+            plan.push(RATE.planned(0.01, 1));
         }
         Ok(plan)
     }
 
     /// Releases the start.
-    pub(crate) fn start(&self, data: &Dataset, response: &[f64], purse: &mut Purse<'_>) -> Result<Start> {
+    pub(crate) fn start(
+        &self,
+        data: &Dataset,
+        response: &[f64],
+        session: &mut ReleaseSession<'_>,
+    ) -> Result<Start> {
         match self.family {
             Family::Gaussian | Family::Monotone(_) => {
                 let mut centre = 0.0;
                 if self.intercept {
                     let responses = counted_means(data, |row| response[row]);
-                    centre = purse.quantile(CENTRE, &responses, self.centres()?, 0.5)?;
+                    centre = session.quantile(CENTRE, &responses, self.centres()?, 0.5)?;
                 }
-                let cap = self.residual_scale(data, |row| response[row] - centre, purse)?;
+                let cap = self.residual_scale(data, |row| response[row] - centre, session)?;
                 // The inverse of a monotone link is not known.
                 let base = if matches!(self.family, Family::Gaussian) { centre } else { 0.0 };
                 Ok(Start { base, cap })
@@ -81,7 +86,7 @@ impl Glm {
                         means.push(mean_of_units(data, |_| 1.0));
                     }
                     let released = means.len();
-                    purse.vector(RATE, &mut means, mean_sensitivity(data, released))?;
+                    session.vector(RATE, &mut means, mean_sensitivity(data, released))?;
                     let counted = means.get(1).map_or(1.0, |share| share.max(1e-3));
                     let p = (means[0] / counted).clamp(0.02, 0.98);
                     base = (p / (1.0 - p)).ln();
@@ -94,7 +99,7 @@ impl Glm {
                     let events = mean_of_units(data, |row| response[row] / self.target.1);
                     let exposure = mean_of_units(data, |row| data.offset(row).exp().min(1.0));
                     let mut rates = vec![events, exposure];
-                    purse.vector(RATE, &mut rates, mean_sensitivity(data, 2))?;
+                    session.vector(RATE, &mut rates, mean_sensitivity(data, 2))?;
                     rate = (rates[0] * self.target.1 / rates[1].max(1e-3)).clamp(1e-4, self.target.1);
                 }
                 let base = if self.intercept { rate.ln() } else { 0.0 };
@@ -108,10 +113,10 @@ impl Glm {
         &self,
         data: &Dataset,
         residual: impl Fn(usize) -> f64,
-        purse: &mut Purse<'_>,
+        session: &mut ReleaseSession<'_>,
     ) -> Result<f64> {
         let sizes = counted_means(data, |row| residual(row).abs());
-        purse.quantile(SCALE, &sizes, self.scales()?, 0.75)
+        session.quantile(SCALE, &sizes, self.scales()?, 0.75)
     }
 
     /// Where a real response's centre may lie.
@@ -189,12 +194,12 @@ fn mean_sensitivity(data: &Dataset, means: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::purse::tape::attack;
     use super::*;
     use crate::central::{DpIht, LinearStatistics, NoisyIht, SelectRefine, Selection};
     use crate::data::Design;
     use crate::noise::RandomSource;
     use crate::privacy::Budget;
+    use crate::release::tape::attack;
 
     fn privacy() -> Privacy {
         Privacy::Budget(Budget::new(1.0, 1e-6).expect("valid"))

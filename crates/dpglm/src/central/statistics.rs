@@ -21,17 +21,17 @@ use super::glm::{Fit, SCORES, score_moments};
 use super::interval::{intervals, require_level};
 use super::moments::{self, Conditioner, TRACE};
 use super::prepared::{Prepared, require_shape};
-use super::purse::{Calibration, Planned, Privacy};
 use super::weighting;
 use crate::data::Dataset;
 use crate::data::range::require_interval;
 use crate::error::Result;
 use crate::kernels::{Grid, exact_pass, predict};
 use crate::noise::RandomSource;
+use crate::release::{CalibratedPlan, Handle, Privacy, Vector};
 use nalgebra::DMatrix;
 
-const MOMENTS: &str = "moments of the features";
-const PRODUCTS: &str = "products of features and response";
+const MOMENTS: Handle<Vector> = Handle::new("moments of the features");
+const PRODUCTS: Handle<Vector> = Handle::new("products of features and response");
 
 /// Linear regression by perturbed sufficient statistics.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,12 +66,12 @@ impl LinearStatistics {
         let mut plan = weighting::planned(columns, self.intercept, units, privacy)?;
         let rest = 1.0 - plan.iter().map(|p| p.share).sum::<f64>();
         let scores = if self.level.is_some() { 0.15 * rest } else { 0.0 };
-        plan.push(Planned::gaussian(MOMENTS, 0.4 * (rest - scores), 1));
-        plan.push(Planned::gaussian(PRODUCTS, 0.6 * (rest - scores), 1));
+        plan.push(MOMENTS.planned(0.4 * (rest - scores), 1));
+        plan.push(PRODUCTS.planned(0.6 * (rest - scores), 1));
         if self.level.is_some() {
-            plan.push(Planned::gaussian(SCORES, scores, 1));
+            plan.push(SCORES.planned(scores, 1));
         }
-        let calibration = Calibration::new(plan, privacy)?;
+        let calibration = CalibratedPlan::new(plan, privacy)?;
         Ok(Prepared { model: self.clone(), columns, units, calibration })
     }
 
@@ -87,14 +87,14 @@ impl Prepared<LinearStatistics> {
         self.require_shape_of(data, false)?;
         let (design, n) = (data.design(), data.units() as f64);
         let d = design.columns();
-        let mut purse = self.calibration.open(rng);
+        let mut session = self.calibration.open(rng);
 
         // Step 1. With an intercept the response's middle is absorbed by it; without, zero stays where it is.
         let (low, high) = self.model.target;
         let middle = if self.model.intercept { low / 2.0 + high / 2.0 } else { 0.0 };
         let reach = (high - middle).abs().max((low - middle).abs());
         let admit = |y: f64| if y.is_nan() { middle } else { y.clamp(low, high) };
-        let weighting = weighting::release(data, self.model.intercept, &mut purse)?;
+        let weighting = weighting::release(data, self.model.intercept, &mut session)?;
         let weights = moments::shortened(
             data,
             &weighting.norms,
@@ -112,7 +112,7 @@ impl Prepared<LinearStatistics> {
             |row| weights[row],
             trace,
             data.shape(),
-            &mut purse,
+            &mut session,
         )?;
         let response = data.response();
         let grid = coordinates.stored_bounds().map(|stored| stored * weighting.size * reach);
@@ -122,8 +122,8 @@ impl Prepared<LinearStatistics> {
         coordinates.map(&mut products);
         products.iter_mut().for_each(|p| *p /= n);
         let sensitivity = weighting.sensitivity(data, reach, 1);
-        let products_noise = purse.noise_per_sensitivity(PRODUCTS) * sensitivity;
-        purse.vector(PRODUCTS, &mut products, sensitivity)?;
+        let products_noise = session.noise_per_sensitivity(PRODUCTS) * sensitivity;
+        session.vector(PRODUCTS, &mut products, sensitivity)?;
 
         // Step 3
         let smallest = gram.matrix.clone().symmetric_eigenvalues().min();
@@ -142,7 +142,7 @@ impl Prepared<LinearStatistics> {
                 // Not a number where predictors overflow: as no residual.
                 weights[row] * if residual.is_nan() { 0.0 } else { residual.clamp(-reach, reach) }
             };
-            let second = score_moments(data, coordinates, value, reach * weighting.size, &mut purse)?;
+            let second = score_moments(data, coordinates, value, reach * weighting.size, &mut session)?;
             let (outer, all) = (&solution * solution.transpose(), DMatrix::identity(d, d));
             let of_moments = (&all * solution.norm_squared() + &outer) * (0.5 * gram.noise.powi(2));
             let of_ridge = (&outer + &all * reach.powi(2)) * lift.powi(2);
@@ -159,7 +159,7 @@ impl Prepared<LinearStatistics> {
             .zip(covariance.as_ref())
             .map(|(level, c)| intervals(&coefficients, c.diagonal().iter().copied(), level));
         let covariance = covariance.map(|c| c.as_slice().to_vec());
-        let certificate = purse
+        let certificate = session
             .close(data.adjacency())
             .enforcing("the rows of a unit are weighted so that their l2 norms sum to at most the released typical size")
             .enforcing("the response is clamped to its declared range");

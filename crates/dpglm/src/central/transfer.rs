@@ -38,7 +38,6 @@
 use super::glm::Fit;
 use super::iht::Iht;
 use super::prepared::{Prepared, require_shape};
-use super::purse::{Calibration, Planned, Privacy};
 use super::response::Response;
 use super::screening::{require_entry, require_sparsity, select_support};
 use super::strongly_convex::Problem;
@@ -50,13 +49,14 @@ use crate::families::{BoundedScore, Family};
 use crate::kernels::{gram_error, predict, weighted_gram};
 use crate::noise::RandomSource;
 use crate::privacy::Adjacency;
+use crate::release::{CalibratedPlan, Chosen, Handle, PlannedRelease, Privacy, Vector};
 use nalgebra::DMatrix;
 
 /// What the literal version assumes. The caller must accept it in these words.
 pub const SAME_SUPPORT: &str = "one record does not change the support";
 
-const SUPPORT: &str = "support";
-const ANSWERS: &str = "teacher's answers";
+const SUPPORT: Handle<Chosen> = Handle::new("support");
+const ANSWERS: Handle<Vector> = Handle::new("teacher's answers");
 /// The share of the budget that choosing the support gets.
 const SELECTION: f64 = 0.4;
 
@@ -203,15 +203,15 @@ impl Transfer {
                 self.sparsity
             )));
         }
-        let mut plan: Vec<Planned> = self.response.planned(units, privacy)?.into_iter().collect();
+        let mut plan: Vec<PlannedRelease> = self.response.planned(units, privacy)?.into_iter().collect();
         if !self.literal {
-            plan.push(Planned::selection(SUPPORT, SELECTION, self.sparsity as u64));
+            plan.push(SUPPORT.planned(SELECTION, self.sparsity as u64));
         }
         let rest = 1.0 - plan.iter().map(|p| p.share).sum::<f64>();
-        plan.push(Planned::gaussian(ANSWERS, rest, 1));
+        plan.push(ANSWERS.planned(rest, 1));
         let ridge = Some(self.planned_ridge(units, privacy));
         let model = Self { ridge, public: Public::Given(public), ..self.clone() };
-        Ok(Prepared { model, columns, units, calibration: Calibration::new(plan, privacy)? })
+        Ok(Prepared { model, columns, units, calibration: CalibratedPlan::new(plan, privacy)? })
     }
 
     /// Prepares and fits.
@@ -264,17 +264,17 @@ impl Prepared<Transfer> {
                 "public features are drawn when the model is prepared: prepare it".into(),
             ));
         };
-        let mut purse = self.calibration.open(rng);
+        let mut session = self.calibration.open(rng);
         // Step 1
         let table = Boxed::new(data, model.entry, |y| model.response.admit(y))?;
-        let cap = model.response.release_cap(&data.counted(table.response.clone()), &mut purse)?;
+        let cap = model.response.release_cap(&data.counted(table.response.clone()), &mut session)?;
         let score = model.response.family.bounded(cap)?;
 
         // Step 2
         let support = if model.literal {
             literal_support(model, &table)?
         } else {
-            select_support(SUPPORT, &table, &score, model.entry, model.sparsity, &mut purse)?
+            select_support(SUPPORT, &table, &score, model.entry, model.sparsity, &mut session)?
         };
 
         // Step 3
@@ -288,7 +288,7 @@ impl Prepared<Transfer> {
         // largest gradient, and the tolerance, over lambda: half of n times what a row moves them by, or less.
         let largest = 0.5 * self.units as f64 * sensitivity * (1.0 + 1e-12);
         let rounding = 2.0 * (support.len() as f64 + 2.0) * f64::EPSILON * frobenius(&chosen) * largest;
-        purse.vector(ANSWERS, &mut answers, largest_singular_value(&chosen) * sensitivity + rounding)?;
+        session.vector(ANSWERS, &mut answers, largest_singular_value(&chosen) * sensitivity + rounding)?;
 
         // Step 5
         let student = Iht::new(model.sparsity.min(support.len()))?.iterations(300)?;
@@ -299,7 +299,7 @@ impl Prepared<Transfer> {
             let values = student.fit_design(&Family::Gaussian, &chosen, &answers, 0.0)?;
             support.iter().zip(values).for_each(|(&j, b)| coefficients[j] = b);
         }
-        let mut certificate = purse
+        let mut certificate = session
             .close(Adjacency::ReplaceRow)
             .enforcing(format!("features are clamped to [-{0}, {0}]", model.entry))
             .enforcing("the response is clamped to its declared domain")

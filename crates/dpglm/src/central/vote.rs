@@ -22,20 +22,20 @@
 //! given the draw the counts differ in one row. Rows at even distances would not do: in a table that is sorted by a private
 //! cell, one replaced row moves many others by one place. All rows would do, and cost as much as the votes themselves.
 
-use super::purse::{Planned, Purse};
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::kernels::{Map, count_reaching};
+use crate::release::{Chosen, Handle, PlannedRelease, ReleaseSession};
 
-const LEVEL: &str = "level of votes";
+const LEVEL: Handle<Chosen> = Handle::new("level of votes");
 const SHARE: f64 = 0.01;
 /// Levels are `2^-k`.
 const POWERS: [u8; 3] = [2, 3, 4];
 const MOST_ROWS: usize = 3_072;
 
 /// The choice of the level, as a line of a plan.
-pub(super) fn planned() -> Planned {
-    Planned::selection(LEVEL, SHARE, 1)
+pub(super) fn planned() -> PlannedRelease {
+    LEVEL.planned(SHARE, 1)
 }
 
 /// What a vote counts of an entry of any column from the `first` on. Units that are not `asked` have no part in it.
@@ -43,26 +43,26 @@ pub(super) fn choose(
     data: &Dataset,
     first: usize,
     asked: impl Fn(usize) -> bool,
-    purse: &mut Purse<'_>,
+    session: &mut ReleaseSession<'_>,
 ) -> Result<Map> {
     if data.unit_name().is_some() || !data.design().can_be_centred() {
         return Ok(Map::Sign);
     }
     // Step 1
-    let rows = drawn((0..data.design().rows()).filter(|&row| asked(row)), purse)?;
+    let rows = drawn((0..data.design().rows()).filter(|&row| asked(row)), session)?;
     let counts = smallest(&count_reaching(data.design(), &rows, POWERS)[first..]);
     // Steps 2 and 3
-    let place = purse.top(LEVEL, &scores(&counts, rows.len()), 1, 1.0)?;
+    let place = session.top(LEVEL, &scores(&counts, rows.len()), 1, 1.0)?;
     Ok(place.first().and_then(|&i| POWERS.get(i)).map_or(Map::Sign, |&power| Map::Clamped(power)))
 }
 
 /// As many of these rows as are looked at. Their number is public.
-fn drawn(rows: impl Iterator<Item = usize> + Clone, purse: &mut Purse<'_>) -> Result<Vec<usize>> {
+fn drawn(rows: impl Iterator<Item = usize> + Clone, session: &mut ReleaseSession<'_>) -> Result<Vec<usize>> {
     let total = rows.clone().count();
     if total <= MOST_ROWS {
         return Ok(rows.collect());
     }
-    let mut places = purse.sample(total, MOST_ROWS)?.into_iter().peekable();
+    let mut places = session.sample(total, MOST_ROWS)?.into_iter().peekable();
     let chosen = rows.enumerate().filter(|(place, _)| places.next_if_eq(place).is_some());
     Ok(chosen.map(|(_, row)| row).collect())
 }
@@ -84,9 +84,9 @@ fn scores(counts: &[u32], rows: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::central::purse::{Calibration, Privacy};
     use crate::data::Design;
     use crate::noise::RandomSource;
+    use crate::release::{CalibratedPlan, Privacy};
 
     /// Whichever row is replaced, no score moves by more than 1; some do move by 1.
     #[test]
@@ -125,7 +125,7 @@ mod tests {
         let [left, right] = [table(0), table(1)];
         // The row at place k of the left table stands at k - 1 in the right one; the first was replaced, by the last.
         let partner = |k: usize| (k + N - 1) % N;
-        let calibration = Calibration::new(vec![planned()], Privacy::None).unwrap();
+        let calibration = CalibratedPlan::new(vec![planned()], Privacy::None).unwrap();
         let score = |design: &Design, rows: &[usize]| {
             scores(&smallest(&count_reaching(design, rows, POWERS)), rows.len())
         };
@@ -147,20 +147,20 @@ mod tests {
     /// 30,000 draws is within 4.9 standard deviations of 2,000, a draw that leaves out the last place is not.
     #[test]
     fn places_are_drawn_evenly() {
-        let calibration = Calibration::new(vec![planned()], Privacy::None).unwrap();
+        let calibration = CalibratedPlan::new(vec![planned()], Privacy::None).unwrap();
         let rng = &mut RandomSource::insecure_seeded(0x6576_656e_6c79);
-        let even = |from: usize, purse: &mut Purse<'_>| {
+        let even = |from: usize, session: &mut ReleaseSession<'_>| {
             let mut counts = [[0_i32; 6]; 6];
             for _ in 0..30_000 {
-                let [a, b] = purse.sample(from, 2).unwrap()[..] else { panic!("two places") };
+                let [a, b] = session.sample(from, 2).unwrap()[..] else { panic!("two places") };
                 counts[a][b] += 1;
             }
             (0..6).flat_map(|a| (a + 1..6).map(move |b| (a, b))).all(|(a, b)| {
                 f64::from((counts[a][b] - 2_000).abs()) < 4.9 * (2_000.0 * 14.0 / 15.0_f64).sqrt()
             })
         };
-        let mut purse = calibration.open(rng);
-        assert!(even(6, &mut purse) && !even(5, &mut purse));
+        let mut session = calibration.open(rng);
+        assert!(even(6, &mut session) && !even(5, &mut session));
     }
 
     /// Columns that fill their bounds are clamped at a quarter; one narrow column is enough to take signs.
@@ -173,7 +173,7 @@ mod tests {
                 })
                 .collect();
             let data = Dataset::new(Design::from_f64(500, 4, x).unwrap(), vec![0.0; 500]).unwrap();
-            let calibration = Calibration::new(vec![planned()], Privacy::None).unwrap();
+            let calibration = CalibratedPlan::new(vec![planned()], Privacy::None).unwrap();
             let mut rng = RandomSource::from_os().unwrap();
             choose(&data, 0, |_| true, &mut calibration.open(&mut rng)).unwrap()
         };

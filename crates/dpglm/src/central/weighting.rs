@@ -18,13 +18,13 @@
 //! visits), and few units should be weighted down: R is the ninth decile.
 
 use super::coordinates::{self, Coordinates};
-use super::purse::{Planned, Privacy, Purse};
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::kernels::rounding;
 use crate::mechanisms::Candidates;
+use crate::release::{Chosen, Handle, PlannedRelease, Privacy, ReleaseSession};
 
-const SIZE: &str = "typical size";
+const SIZE: Handle<Chosen> = Handle::new("typical size");
 
 /// The weights, and the bound they enforce.
 pub(super) struct Weighting {
@@ -60,20 +60,24 @@ pub(super) fn planned(
     intercept: bool,
     units: usize,
     privacy: Privacy,
-) -> Result<Vec<Planned>> {
+) -> Result<Vec<PlannedRelease>> {
     let mut plan = coordinates::planned(columns, intercept, units, privacy);
-    plan.push(Planned::quantiles(SIZE, candidates(columns)?, 1, units, privacy));
+    plan.push(SIZE.planned_quantiles(candidates(columns)?, 1, units, privacy));
     Ok(plan)
 }
 
 /// Releases the coordinates and the typical size. With an intercept, the first column is constant.
-pub(super) fn release(data: &Dataset, intercept: bool, purse: &mut Purse<'_>) -> Result<Weighting> {
-    let coordinates = Coordinates::release(data, intercept, purse)?;
+pub(super) fn release(
+    data: &Dataset,
+    intercept: bool,
+    session: &mut ReleaseSession<'_>,
+) -> Result<Weighting> {
+    let coordinates = Coordinates::release(data, intercept, session)?;
     let norms = coordinates.row_norms(data);
     let sizes = data.sum_by_unit(|row| norms[row]);
     let share = if data.unit_name().is_some() { 0.9 } else { 0.5 };
     let counted = data.counted(sizes.clone());
-    let size = purse.quantile(SIZE, &counted, candidates(data.design().columns())?, share)?;
+    let size = session.quantile(SIZE, &counted, candidates(data.design().columns())?, share)?;
     // Shrunk by more than all rounding, as said above.
     let bound = size * (1.0 - 1e-9);
     let weights = (0..data.design().rows())

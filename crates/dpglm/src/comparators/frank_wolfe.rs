@@ -22,7 +22,6 @@
 
 use crate::central::Fit;
 use crate::central::prepared::{Prepared, require_shape};
-use crate::central::purse::{Calibration, Planned, Privacy};
 use crate::central::response::Response;
 use crate::central::screening::{coordinate_sensitivity, mean_gradient, require_entry};
 use crate::data::Dataset;
@@ -31,8 +30,9 @@ use crate::data::range::require_magnitude;
 use crate::error::{Result, require_nonzero};
 use crate::noise::RandomSource;
 use crate::privacy::Adjacency;
+use crate::release::{CalibratedPlan, Chosen, Handle, PlannedRelease, Privacy};
 
-const STEPS: &str = "directions of descent";
+const STEPS: Handle<Chosen> = Handle::new("directions of descent");
 /// More steps than this never pay.
 const MOST_STEPS: u64 = 2_000;
 
@@ -100,12 +100,12 @@ impl FrankWolfe {
     /// Calibrates the noise for data of `columns` columns and `units` rows.
     pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
         require_shape(columns, units)?;
-        let mut plan: Vec<Planned> = self.response.planned(units, privacy)?.into_iter().collect();
+        let mut plan: Vec<PlannedRelease> = self.response.planned(units, privacy)?.into_iter().collect();
         let rest = 1.0 - plan.iter().map(|p| p.share).sum::<f64>();
         let steps = self.planned_steps(columns, units, privacy);
-        plan.push(Planned::selection(STEPS, rest, steps));
+        plan.push(STEPS.planned(rest, steps));
         let model = Self { steps: Some(steps), ..self.clone() };
-        Ok(Prepared { model, columns, units, calibration: Calibration::new(plan, privacy)? })
+        Ok(Prepared { model, columns, units, calibration: CalibratedPlan::new(plan, privacy)? })
     }
 
     /// Prepares and fits.
@@ -120,10 +120,10 @@ impl Prepared<FrankWolfe> {
         self.require_shape_of(data, false)?;
         let model = &self.model;
         let d = self.columns;
-        let mut purse = self.calibration.open(rng);
+        let mut session = self.calibration.open(rng);
         // Step 1
         let table = Boxed::new(data, model.entry, |y| model.response.admit(y))?;
-        let cap = model.response.release_cap(&data.counted(table.response.clone()), &mut purse)?;
+        let cap = model.response.release_cap(&data.counted(table.response.clone()), &mut session)?;
         let score = model.response.family.bounded(cap)?;
         let sensitivity = coordinate_sensitivity(self.units, score.cap(), model.entry);
 
@@ -132,13 +132,13 @@ impl Prepared<FrankWolfe> {
         for step in 0..model.steps.unwrap_or(1) {
             let gradient = mean_gradient(&table, &coefficients, &score, model.entry);
             let falls: Vec<f64> = gradient.iter().map(|g| -g).chain(gradient.iter().copied()).collect();
-            for vertex in purse.top(STEPS, &falls, 1, sensitivity)? {
+            for vertex in session.top(STEPS, &falls, 1, sensitivity)? {
                 let share = 2.0 / (step as f64 + 2.0);
                 coefficients.iter_mut().for_each(|b| *b *= 1.0 - share);
                 coefficients[vertex % d] += share * if vertex < d { model.radius } else { -model.radius };
             }
         }
-        let certificate = purse
+        let certificate = session
             .close(Adjacency::ReplaceRow)
             .enforcing(format!("features are clamped to [-{0}, {0}]", model.entry))
             .enforcing("the response is clamped to its declared domain")

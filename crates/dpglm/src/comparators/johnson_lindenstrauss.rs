@@ -35,7 +35,6 @@ use super::least_eigenvalue;
 use super::projection::largest_ratio;
 use crate::central::Fit;
 use crate::central::prepared::{Prepared, require_shape};
-use crate::central::purse::{Calibration, Planned, Privacy};
 use crate::central::response::Response;
 use crate::central::screening::require_entry;
 use crate::data::boxed::Boxed;
@@ -44,11 +43,12 @@ use crate::error::{Error, Result};
 use crate::kernels::{fused_pass_multi, plain_error, weighted_gram};
 use crate::noise::{GaussianNoise, Grid, RandomSource};
 use crate::numeric::{normal_below, turning_point};
-use crate::privacy::{Adjacency, Event, Noise};
+use crate::privacy::{Adjacency, Noise};
+use crate::release::{CalibratedPlan, Fixed, Handle, Privacy, Vector};
 use nalgebra::{DMatrix, DVector};
 
-const EIGENVALUE: &str = "smallest eigenvalue";
-const PROJECTION: &str = "projected rows";
+const EIGENVALUE: Handle<Vector> = Handle::new("smallest eigenvalue");
+const PROJECTION: Handle<Fixed> = Handle::new("projected rows");
 /// The projection's share of epsilon.
 const SHARE: f64 = 0.8;
 /// Shares of delta: the projection, the failure of the eigenvalue bound, the rounding.
@@ -91,7 +91,7 @@ impl JohnsonLindenstrauss {
     pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
         require_shape(columns, units)?;
         let rows = self.rows.unwrap_or(4 * (columns as u64 + 1));
-        let plan = vec![Planned::gaussian(EIGENVALUE, 1.0, 1)];
+        let plan = vec![EIGENVALUE.planned(1.0, 1)];
         let (mut fixed, mut ratio) = (Vec::new(), 1.0);
         if let Privacy::Budget(budget) = privacy {
             let (epsilon, delta) = (SHARE * budget.epsilon(), budget.delta());
@@ -112,10 +112,10 @@ impl JohnsonLindenstrauss {
                 )));
             }
             let failures = (FAILURES.0 + FAILURES.1 + FAILURES.2) * delta;
-            fixed.push(Event::new(PROJECTION, Noise::Approximate { epsilon, delta: failures }, 1)?);
+            fixed.push(PROJECTION.event(epsilon, failures)?);
         }
         let model = Self { rows: Some(rows), ratio, ..self.clone() };
-        let calibration = Calibration::beside(fixed, plan, privacy)?;
+        let calibration = CalibratedPlan::beside(fixed, plan, privacy)?;
         Ok(Prepared { model, columns, units, calibration })
     }
 
@@ -151,7 +151,7 @@ impl Prepared<JohnsonLindenstrauss> {
         self.require_shape_of(data, false)?;
         let (model, d) = (&self.model, self.columns);
         let (length, factor) = model.frame(d);
-        let mut purse = self.calibration.open(rng);
+        let mut session = self.calibration.open(rng);
         // Step 1
         let table = Boxed::new(data, model.entry, |y| model.response.admit(y))?;
         let joint = joined(&table, model.entry, factor, model.response.reach())?;
@@ -160,8 +160,8 @@ impl Prepared<JohnsonLindenstrauss> {
         let error = least_eigenvalue::error(self.units, d + 1) * length * length;
         let sensitivity = (length * length + 2.0 * error) * (1.0 + 1e-12);
         let mut least = vec![least_eigenvalue::least(&joint, length)];
-        purse.vector(EIGENVALUE, &mut least, sensitivity)?;
-        let noise = purse.noise_per_sensitivity(EIGENVALUE) * sensitivity;
+        session.vector(EIGENVALUE, &mut least, sensitivity)?;
+        let noise = session.noise_per_sensitivity(EIGENVALUE) * sensitivity;
         let failure = FAILURES.1 * self.failure_delta();
         // A millionth more covers the rounding to the grid, and the noise's own enlargement for it.
         let certain = least[0] - error - noise * (1.0 + 1e-6) * upper_quantile(failure) - 1e-6 * sensitivity;
@@ -177,12 +177,12 @@ impl Prepared<JohnsonLindenstrauss> {
         // A projection shows the second moments: one row of length B moves them by sqrt(2) B^2 in Frobenius norm.
         let hidden =
             |_: &[f64]| (weighted_gram(&joint, |_| 1.0), 2f64.sqrt() * length * length + 2.0 * error);
-        let projected = match purse.fixed(PROJECTION, draw, hidden)? {
+        let projected = match session.fixed(PROJECTION, draw, hidden)? {
             Some(projected) => projected,
             None => (0..self.units).flat_map(|row| joint.row(row)).collect(),
         };
         let coefficients = least_squares(&projected, d).into_iter().map(|b| b / factor).collect();
-        let certificate = purse
+        let certificate = session
             .close(Adjacency::ReplaceRow)
             .enforcing(format!("features are clamped to [-{0}, {0}]", model.entry))
             .enforcing("the response is clamped to its declared range")

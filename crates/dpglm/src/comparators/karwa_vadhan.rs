@@ -26,17 +26,17 @@
 
 use crate::central::MeanFit;
 use crate::central::prepared::{Prepared, require_shape};
-use crate::central::purse::{Calibration, Planned, Privacy, Purse};
 use crate::data::Design;
 use crate::data::range::{LARGEST, LEAST, require_interval};
 use crate::error::{Error, Result};
 use crate::noise::RandomSource;
 use crate::privacy::Adjacency;
+use crate::release::{CalibratedPlan, Chosen, Handle, Privacy, ReleaseSession, Vector};
 use std::collections::BTreeMap;
 
-const SCALES: &str = "column scales";
-const LOCATIONS: &str = "column locations";
-const MEAN: &str = "mean of clipped rows";
+const SCALES: Handle<Chosen> = Handle::new("column scales");
+const LOCATIONS: Handle<Chosen> = Handle::new("column locations");
+const MEAN: Handle<Vector> = Handle::new("mean of clipped rows");
 /// No histogram has more bins.
 const MOST_BINS: f64 = (1_u64 << 40) as f64;
 
@@ -86,12 +86,8 @@ impl KarwaVadhan {
             )));
         }
         let d = columns as u64;
-        let plan = vec![
-            Planned::selection(SCALES, 0.15, d),
-            Planned::selection(LOCATIONS, 0.15, d),
-            Planned::gaussian(MEAN, 0.7, 1),
-        ];
-        let calibration = Calibration::new(plan, privacy)?;
+        let plan = vec![SCALES.planned(0.15, d), LOCATIONS.planned(0.15, d), MEAN.planned(0.7, 1)];
+        let calibration = CalibratedPlan::new(plan, privacy)?;
         Ok(Prepared { model: self.clone(), columns, units, calibration })
     }
 
@@ -117,12 +113,17 @@ impl KarwaVadhan {
     }
 
     /// Steps 1 and 2 for one column: location and scale.
-    fn locate(&self, column: &[f64], (low, high): (f64, f64), purse: &mut Purse<'_>) -> Result<(f64, f64)> {
+    fn locate(
+        &self,
+        column: &[f64],
+        (low, high): (f64, f64),
+        session: &mut ReleaseSession<'_>,
+    ) -> Result<(f64, f64)> {
         let (first, last) = self.exponents();
-        let bin = purse.fullest(SCALES, &self.scale_bins(column), (last - first + 1) as u64)?;
+        let bin = session.fullest(SCALES, &self.scale_bins(column), (last - first + 1) as u64)?;
         let scale = libm::exp2((first + bin as i64) as f64);
         let bins = ((high - low) / scale).ceil().max(1.0);
-        let bin = purse.fullest(LOCATIONS, &location_bins(column, low, scale, bins), bins as u64)?;
+        let bin = session.fullest(LOCATIONS, &location_bins(column, low, scale, bins), bins as u64)?;
         Ok(((low + scale * (bin as f64 + 0.5)).clamp(low, high), scale))
     }
 }
@@ -167,7 +168,7 @@ impl Prepared<KarwaVadhan> {
                 self.columns, self.units
             )));
         }
-        let (model, mut purse) = (&self.model, self.calibration.open(rng));
+        let (model, mut session) = (&self.model, self.calibration.open(rng));
         let mut columns = vec![Vec::with_capacity(n); d];
         for row in 0..n {
             columns.iter_mut().zip(table.row(row)).for_each(|(column, x)| column.push(x));
@@ -176,16 +177,16 @@ impl Prepared<KarwaVadhan> {
         let reach = 1.0 + (2.0 * (n as f64).ln()).sqrt();
         let mut clips = Vec::with_capacity(d);
         for (column, &range) in columns.iter().zip(&model.ranges) {
-            let (middle, scale) = model.locate(column, range, &mut purse)?;
+            let (middle, scale) = model.locate(column, range, &mut session)?;
             clips.push((middle, scale * reach));
         }
         // Step 4
         let mut means = clipped_means(&columns, &clips);
-        purse.vector(MEAN, &mut means, mean_sensitivity(n, d))?;
+        session.vector(MEAN, &mut means, mean_sensitivity(n, d))?;
         for ((mean, (middle, half)), (low, high)) in means.iter_mut().zip(&clips).zip(&model.ranges) {
             *mean = (middle + half * *mean).clamp(*low, *high);
         }
-        let certificate = purse
+        let certificate = session
             .close(Adjacency::ReplaceRow)
             .enforcing("each entry is clipped to its column's released interval");
         Ok(MeanFit { means, intervals: None, certificate })

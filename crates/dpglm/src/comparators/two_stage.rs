@@ -33,7 +33,6 @@
 use super::objective_perturbation::{Perturbation, calibrate};
 use crate::central::Fit;
 use crate::central::prepared::{Prepared, require_shape};
-use crate::central::purse::{Calibration, Planned, Privacy, Purse};
 use crate::central::response::Response;
 use crate::central::screening::{require_entry, require_sparsity, select_support};
 use crate::central::strongly_convex::Problem;
@@ -41,11 +40,14 @@ use crate::data::boxed::Boxed;
 use crate::data::{Dataset, Design};
 use crate::error::Result;
 use crate::noise::{GaussianNoise, Grid, RandomSource};
-use crate::privacy::{Adjacency, Event, Noise};
+use crate::privacy::Adjacency;
+use crate::release::{
+    CalibratedPlan, Chosen, Fixed, Handle, PlannedRelease, Privacy, ReleaseSession, Vector,
+};
 
-const SUPPORT: &str = "support";
-const MINIMUM: &str = "perturbed minimum";
-const DISTANCE: &str = "distance from the minimum";
+const SUPPORT: Handle<Chosen> = Handle::new("support");
+const MINIMUM: Handle<Fixed> = Handle::new("perturbed minimum");
+const DISTANCE: Handle<Vector> = Handle::new("distance from the minimum");
 /// The shares of epsilon and of delta that the objective perturbation gets.
 const PERTURBATION: (f64, f64) = (0.6, 0.5);
 /// The share of the rest that the selection gets; the distance from the minimum is tiny and needs little.
@@ -87,10 +89,10 @@ impl TwoStage {
     pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
         require_shape(columns, units)?;
         require_sparsity(self.sparsity, columns)?;
-        let mut plan: Vec<Planned> = self.response.planned(units, privacy)?.into_iter().collect();
+        let mut plan: Vec<PlannedRelease> = self.response.planned(units, privacy)?.into_iter().collect();
         let rest = 1.0 - plan.iter().map(|p| p.share).sum::<f64>();
-        plan.push(Planned::selection(SUPPORT, SELECTION * rest, self.sparsity as u64));
-        plan.push(Planned::gaussian(DISTANCE, (1.0 - SELECTION) * rest, 1));
+        plan.push(SUPPORT.planned(SELECTION * rest, self.sparsity as u64));
+        plan.push(DISTANCE.planned((1.0 - SELECTION) * rest, 1));
         let (mut fixed, mut perturbation) = (Vec::new(), None);
         if let Privacy::Budget(budget) = privacy {
             let (epsilon, delta) = (PERTURBATION.0 * budget.epsilon(), PERTURBATION.1 * budget.delta());
@@ -98,9 +100,9 @@ impl TwoStage {
             // by so much; a quarter is the curvature of the logistic loss.
             let weight = if self.response.is_real() { 1.0 } else { 0.5 };
             perturbation = Some(calibrate(epsilon, delta, weight)?);
-            fixed.push(Event::new(MINIMUM, Noise::Approximate { epsilon, delta }, 1)?);
+            fixed.push(MINIMUM.event(epsilon, delta)?);
         }
-        let calibration = Calibration::beside(fixed, plan, privacy)?;
+        let calibration = CalibratedPlan::beside(fixed, plan, privacy)?;
         Ok(Prepared { model: Self { perturbation, ..self.clone() }, columns, units, calibration })
     }
 
@@ -115,7 +117,7 @@ impl TwoStage {
         design: &Design,
         response: &[f64],
         cap: f64,
-        purse: &mut Purse<'_>,
+        session: &mut ReleaseSession<'_>,
     ) -> Result<Vec<f64>> {
         let (family, s) = (&self.response.family, self.sparsity);
         let real = self.response.is_real();
@@ -160,9 +162,9 @@ impl TwoStage {
             let (gradient, error) = level.gradient(theta);
             (gradient, 2.0 * (largest * (1.0 + 1e-12) + error))
         };
-        let Some(mut theta) = purse.fixed(MINIMUM, draw, hidden)? else { return level.solve(tolerance) };
+        let Some(mut theta) = session.fixed(MINIMUM, draw, hidden)? else { return level.solve(tolerance) };
         let sensitivity = 2.0 * (tolerance + rounding) / ridge * (1.0 + 1e-12);
-        purse.vector(DISTANCE, &mut theta, sensitivity)?;
+        session.vector(DISTANCE, &mut theta, sensitivity)?;
         Ok(theta)
     }
 }
@@ -184,19 +186,19 @@ impl Prepared<TwoStage> {
     pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<Fit> {
         self.require_shape_of(data, false)?;
         let model = &self.model;
-        let mut purse = self.calibration.open(rng);
+        let mut session = self.calibration.open(rng);
         // Step 1
         let table = Boxed::new(data, model.entry, |y| model.response.admit(y))?;
-        let cap = model.response.release_cap(&data.counted(table.response.clone()), &mut purse)?;
+        let cap = model.response.release_cap(&data.counted(table.response.clone()), &mut session)?;
         // Step 2
         let score = model.response.family.bounded(cap)?;
-        let support = select_support(SUPPORT, &table, &score, model.entry, model.sparsity, &mut purse)?;
+        let support = select_support(SUPPORT, &table, &score, model.entry, model.sparsity, &mut session)?;
         // Steps 3 and 4
         let chosen = table.design.select_columns(&support)?;
-        let values = model.perturbed_minimum(&chosen, &table.response, cap, &mut purse)?;
+        let values = model.perturbed_minimum(&chosen, &table.response, cap, &mut session)?;
         let mut coefficients = vec![0.0; self.columns];
         support.iter().zip(values).for_each(|(&j, b)| coefficients[j] = b);
-        let certificate = purse
+        let certificate = session
             .close(Adjacency::ReplaceRow)
             .enforcing(format!("features are clamped to [-{0}, {0}]", model.entry))
             .enforcing("the response is clamped to its declared domain")
@@ -213,6 +215,7 @@ mod tests {
     use crate::central::attacks::{Pair, pairs, sparse_linear, sparse_logistic};
     use crate::central::strongly_convex::norm;
     use crate::privacy::Budget;
+    use crate::privacy::Event;
 
     fn ample() -> Privacy {
         Privacy::Budget(Budget::new(50.0, 1e-6).unwrap())
@@ -242,7 +245,7 @@ mod tests {
         let model = TwoStage::linear((-5.0, 5.0), 1.0, 3).unwrap();
         let fit = model.fit(&data, budget, &mut RandomSource::from_os().unwrap()).unwrap();
         let names: Vec<&str> = fit.certificate.events().iter().map(Event::release).collect();
-        assert_eq!(names, ["residual cap", SUPPORT, MINIMUM, DISTANCE]);
+        assert_eq!(names, ["residual cap", SUPPORT.name(), MINIMUM.name(), DISTANCE.name()]);
         assert_eq!(fit.certificate.grade(), &Grade::Certified);
         let guarantee = fit.certificate.guarantee().unwrap();
         assert!(guarantee.epsilon <= 2.0 && guarantee.epsilon > 1.99 && guarantee.delta == 1e-4);

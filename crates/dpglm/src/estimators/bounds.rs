@@ -23,12 +23,12 @@ pub use regression::{FoundBounds, Sought};
 
 use super::means::clips::Side;
 use super::means::{Block, MeanRows};
-use crate::central::purse::{Planned, Purse};
 use crate::error::{Error, Result};
 use crate::mechanisms::{Candidates, Tally};
+use crate::release::{Chosen, Handle, PlannedRelease, ReleaseSession};
 
-const CENTRES: &str = "medians for bounds";
-const ENDS: &str = "bounds";
+const CENTRES: Handle<Chosen> = Handle::new("medians for bounds");
+const ENDS: Handle<Chosen> = Handle::new("bounds");
 /// The part of the share for centres.
 const OF_CENTRES: f64 = 0.2;
 /// Candidates for a centre in a factor of two, and distances.
@@ -100,11 +100,11 @@ pub(super) struct Search {
 
 impl Search {
     /// The releases that find them.
-    pub(super) fn lines(&self) -> Vec<Planned> {
+    pub(super) fn lines(&self) -> Vec<PlannedRelease> {
         let count = self.magnitudes.iter().flatten().count() as u64;
         vec![
-            Planned::selection(CENTRES, OF_CENTRES * self.share, count),
-            Planned::selection(ENDS, (1.0 - OF_CENTRES) * self.share, 2 * count),
+            CENTRES.planned(OF_CENTRES * self.share, count),
+            ENDS.planned((1.0 - OF_CENTRES) * self.share, 2 * count),
         ]
     }
 
@@ -113,7 +113,7 @@ impl Search {
         &self,
         blocks: &[Block],
         rows: &MeanRows<'_>,
-        purse: &mut Purse<'_>,
+        session: &mut ReleaseSession<'_>,
     ) -> Result<Vec<Block>> {
         let mut column = 0;
         let mut found = blocks.to_vec();
@@ -121,7 +121,7 @@ impl Search {
             let width = block.columns();
             if let (Block::Number { low, high }, Some(magnitude)) = (&mut *block, magnitude) {
                 let side = Side { rows, block: place, column, low: *low, high: *high };
-                let (from, to) = bounds(&side, *magnitude, purse)?;
+                let (from, to) = bounds(&side, *magnitude, session)?;
                 *block = Block::Number { low: from, high: to };
             }
             column += width;
@@ -160,15 +160,15 @@ impl OneSide for Side<'_, '_> {
     }
 }
 
-fn bounds(side: &dyn OneSide, magnitude: Magnitude, purse: &mut Purse<'_>) -> Result<(f64, f64)> {
+fn bounds(side: &dyn OneSide, magnitude: Magnitude, session: &mut ReleaseSession<'_>) -> Result<(f64, f64)> {
     let (lowest, highest) = side.range();
     let Magnitude { largest, resolution } = magnitude;
     // Step 1
     let candidates = Candidates::geometric(resolution, largest, CENTRES_PER_OCTAVE)?;
-    let centre = purse.quantile_of(CENTRES, &side.means(candidates)?, 0.5)?.clamp(lowest, highest);
+    let centre = session.quantile_of(CENTRES, &side.means(candidates)?, 0.5)?.clamp(lowest, highest);
     // Step 2
     let n = side.units() as f64;
-    let noise = purse.noise_per_sensitivity(ENDS);
+    let noise = session.noise_per_sensitivity(ENDS);
     let octaves = (2.0 * largest / resolution).log2();
     let distances: Vec<f64> = (0..=(octaves * PER_OCTAVE) as i32)
         .map(|k| 2.0 * largest * (-f64::from(k) / PER_OCTAVE).exp2())
@@ -193,7 +193,7 @@ fn bounds(side: &dyn OneSide, magnitude: Magnitude, purse: &mut Purse<'_>) -> Re
                 -missed - (reward * (distance / largest).ln() / GRAIN).round() * GRAIN
             })
             .collect();
-        *end = distances.get(purse.choice(ENDS, &scores, 2.0)?).copied().unwrap_or(largest);
+        *end = distances.get(session.choice(ENDS, &scores, 2.0)?).copied().unwrap_or(largest);
     }
     // Step 3
     let wider = WIDER * (1.0 + WIDER_PER_PART * beyond / n.max(1.0));

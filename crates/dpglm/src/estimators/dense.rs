@@ -48,8 +48,6 @@ use crate::accounting::Certificate;
 use crate::central::Privacy;
 use crate::central::interval::{Interval, require_level};
 use crate::central::prepared::require_shape;
-use crate::central::purse::replay::Probe;
-use crate::central::purse::{Calibration, Purse};
 use crate::data::range::{require_magnitude, require_penalty};
 use crate::data::{Dataset, Shape};
 use crate::error::{Error, Result};
@@ -58,6 +56,8 @@ use crate::noise::RandomSource;
 use crate::numeric::normal_quantile;
 use crate::passes::{ResponseView, Rows, Table};
 use crate::privacy::Event;
+use crate::release::replay::Probe;
+use crate::release::{CalibratedPlan, Handle, ReleaseSession, Vector};
 use inference::Inferred;
 use plan::Plan;
 use response::Response;
@@ -184,7 +184,7 @@ impl Regression {
             lines = search.lines();
         }
         lines.extend(plan.lines(self).into_iter().map(|line| line.at(0, self.left())));
-        let calibration = Calibration::new(lines, privacy)?;
+        let calibration = CalibratedPlan::new(lines, privacy)?;
         Ok(PreparedRegression { model: self.clone(), plan, calibration })
     }
 
@@ -199,7 +199,7 @@ impl Regression {
 pub struct PreparedRegression {
     model: Regression,
     plan: Plan,
-    calibration: Calibration,
+    calibration: CalibratedPlan,
 }
 
 impl PreparedRegression {
@@ -258,35 +258,35 @@ impl PreparedRegression {
             done += 1;
             progress(done, reads);
         };
-        let mut purse = calibration.open(rng);
+        let mut session = calibration.open(rng);
         let searched = match &model.search {
             None => None,
-            Some(search) => Some(search.release(rows, model.intercept, &mut purse)?),
+            Some(search) => Some(search.release(rows, model.intercept, &mut session)?),
         };
         let within = searched.as_ref().map(|(found, rows)| (model.within(found), &**rows));
         let (model, rows) = within.as_ref().map_or((model, rows), |(model, rows)| (model, *rows));
 
         // Step 1
-        let response = Response::release(model, plan, rows, &mut purse)?;
+        let response = Response::release(model, plan, rows, &mut session)?;
         let mut stored = vec![0.0; response.view.outputs() * plan.shape.columns];
         let mut inferred = None;
         if let Some(slopes) = &plan.slopes {
             // Step 2
             let count = response.count;
             let standard =
-                standardization::release(rows, plan, slopes.columns, model.intercept, count, &mut purse)?;
+                standardization::release(rows, plan, slopes.columns, model.intercept, count, &mut session)?;
             read();
             // Step 3
-            let whitened = whitening::release(rows, standard, plan, slopes, count, &mut purse)?;
+            let whitened = whitening::release(rows, standard, plan, slopes, count, &mut session)?;
             (0..if slopes.products.is_some() { 3 } else { 1 }).for_each(|_| read());
             // Steps 4 and 5
             let passes = Passes { model, plan, slopes, response: &response, whitened: &whitened, rows };
-            let found = passes.run(&mut purse, &mut read)?;
+            let found = passes.run(&mut session, &mut read)?;
             // Step 6
             stored = passes.stored(&found.coefficients);
             // Step 7
             if let Some(shares) = &plan.inference {
-                let found = passes.infer(&found, shares, &mut purse, &mut read)?;
+                let found = passes.infer(&found, shares, &mut session, &mut read)?;
                 if model.ridge == 0.0 && model.radius.is_none() {
                     stored = found.prediction.clone();
                 }
@@ -295,7 +295,7 @@ impl PreparedRegression {
         }
         let coefficients = response.in_units_of_the_target(model, stored);
         let inference = model.level.map(|level| response.inference(model, inferred, &coefficients, level));
-        let certificate = purse
+        let certificate = session
             .close(rows.adjacency())
             .enforcing("entries are clamped to [-1, 1] and responses to their domain")
             .enforcing("the rows of a unit are weighted so that their scores and products are bounded");
@@ -372,6 +372,6 @@ impl Response {
 }
 
 /// The noise of a planned release per unit of sensitivity; where none is added, what was planned with.
-fn noise_of(plan: &Plan, purse: &Purse<'_>, what: &str, share: f64) -> f64 {
-    if plan.private { purse.noise_per_sensitivity(what) } else { 1.0 / plan.mu_of(share) }
+fn noise_of(plan: &Plan, session: &ReleaseSession<'_>, what: Handle<Vector>, share: f64) -> f64 {
+    if plan.private { session.noise_per_sensitivity(what) } else { 1.0 / plan.mu_of(share) }
 }

@@ -38,11 +38,11 @@ use super::means::{Block, MeanRows, MeanShape, Means, Moments};
 use crate::central::Privacy;
 use crate::central::interval::require_level;
 use crate::central::prepared::require_shape;
-use crate::central::purse::Calibration;
-use crate::central::purse::replay::Probe;
 use crate::error::{Error, Result};
 use crate::noise::RandomSource;
 use crate::privacy::Event;
+use crate::release::CalibratedPlan;
+use crate::release::replay::Probe;
 use plan::Plan;
 
 const MOST_BINS: usize = 1_000;
@@ -180,7 +180,7 @@ impl Describe {
         let plan = Plan::new(self, shape, privacy);
         let mut lines = self.means.after_search().1;
         lines.extend(plan.lines());
-        let calibration = Calibration::new(lines, privacy)?;
+        let calibration = CalibratedPlan::new(lines, privacy)?;
         Ok(PreparedDescribe { model: self.clone(), plan, calibration })
     }
 
@@ -195,7 +195,7 @@ impl Describe {
 pub struct PreparedDescribe {
     model: Describe,
     plan: Plan,
-    calibration: Calibration,
+    calibration: CalibratedPlan,
 }
 
 impl PreparedDescribe {
@@ -220,23 +220,23 @@ impl PreparedDescribe {
                 rows.shape()
             )));
         }
-        let mut purse = calibration.open(rng);
-        let means = model.means.searched(rows, &mut purse)?;
+        let mut session = calibration.open(rng);
+        let means = model.means.searched(rows, &mut session)?;
         let model = &Describe { blocks: means.blocks().to_vec(), means, ..model.clone() };
         // Step 1
-        let moments: Moments = model.means.release(&plan.means, rows, &mut purse)?;
+        let moments: Moments = model.means.release(&plan.means, rows, &mut session)?;
         let means =
             super::means::estimates::estimate(&model.means, &plan.means, &moments.clips, &moments.sums);
         let counts = estimates::counts(plan, &moments);
         // Step 2
-        let quartiles = quartiles::release(model, plan, rows, &moments.clips, &means, &counts, &mut purse)?;
+        let quartiles = quartiles::release(model, plan, rows, &moments.clips, &means, &counts, &mut session)?;
         // Step 3
-        let tallies = tallies::release(model, plan, rows, &mut purse)?;
+        let tallies = tallies::release(model, plan, rows, &mut session)?;
         // Step 4
         let centres: Vec<Vec<f64>> =
             means.iter().map(|group| group.columns.iter().map(|c| c.mean).collect()).collect();
-        let products = products::release(model, plan, rows, &moments.clips, &centres, &mut purse)?;
-        let certificate = purse
+        let products = products::release(model, plan, rows, &moments.clips, &centres, &mut session)?;
+        let certificate = session
             .close(rows.adjacency())
             .enforcing("entries outside their declared range count as its nearest end")
             .enforcing("entries beyond a released clip count as its nearest end in means, deviations and correlations");

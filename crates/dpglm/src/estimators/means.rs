@@ -40,12 +40,12 @@ use super::bounds::{Magnitude, Search, require_share};
 use crate::central::Privacy;
 use crate::central::interval::require_level;
 use crate::central::prepared::require_shape;
-use crate::central::purse::replay::Probe;
-use crate::central::purse::{Calibration, Planned, Purse};
 use crate::data::range::require_interval;
 use crate::error::{Error, Result};
 use crate::noise::RandomSource;
 use crate::privacy::Event;
+use crate::release::replay::Probe;
+use crate::release::{CalibratedPlan, PlannedRelease, ReleaseSession};
 use clips::Clip;
 use plan::Plan;
 use sums::BlockSums;
@@ -188,15 +188,15 @@ impl Means {
     }
 
     /// The part of the budget that is left after bounds are found, and the releases that find them.
-    pub(super) fn after_search(&self) -> (f64, Vec<Planned>) {
+    pub(super) fn after_search(&self) -> (f64, Vec<PlannedRelease>) {
         self.search.as_ref().map_or((1.0, Vec::new()), |search| (1.0 - search.share, search.lines()))
     }
 
     /// The same with the bounds that are found.
-    pub(super) fn searched(&self, rows: &MeanRows<'_>, purse: &mut Purse<'_>) -> Result<Self> {
+    pub(super) fn searched(&self, rows: &MeanRows<'_>, session: &mut ReleaseSession<'_>) -> Result<Self> {
         let blocks = match &self.search {
             None => self.blocks.clone(),
-            Some(search) => search.release(&self.blocks, rows, purse)?,
+            Some(search) => search.release(&self.blocks, rows, session)?,
         };
         Ok(Self { blocks, search: None, ..self.clone() })
     }
@@ -219,14 +219,19 @@ impl Means {
         let (share, mut lines) = self.after_search();
         let plan = Plan::new(self, shape, privacy, share);
         lines.extend(plan.lines());
-        let calibration = Calibration::new(lines, privacy)?;
+        let calibration = CalibratedPlan::new(lines, privacy)?;
         Ok(PreparedMeans { model: self.clone(), plan, calibration })
     }
 
     /// Steps 1 to 3, for an estimator that releases more beside.
-    pub(super) fn release(&self, plan: &Plan, rows: &MeanRows<'_>, purse: &mut Purse<'_>) -> Result<Moments> {
-        let clips = clips::release(self, plan, rows, purse)?;
-        let sums = sums::release(self, plan, rows, &clips, purse)?;
+    pub(super) fn release(
+        &self,
+        plan: &Plan,
+        rows: &MeanRows<'_>,
+        session: &mut ReleaseSession<'_>,
+    ) -> Result<Moments> {
+        let clips = clips::release(self, plan, rows, session)?;
+        let sums = sums::release(self, plan, rows, &clips, session)?;
         Ok(Moments { clips, sums })
     }
 
@@ -247,7 +252,7 @@ pub(super) struct Moments {
 pub struct PreparedMeans {
     model: Means,
     plan: Plan,
-    calibration: Calibration,
+    calibration: CalibratedPlan,
 }
 
 impl PreparedMeans {
@@ -272,10 +277,10 @@ impl PreparedMeans {
                 rows.shape()
             )));
         }
-        let mut purse = calibration.open(rng);
-        let model = &model.searched(rows, &mut purse)?;
-        let Moments { clips, sums } = model.release(plan, rows, &mut purse)?;
-        let certificate = purse
+        let mut session = calibration.open(rng);
+        let model = &model.searched(rows, &mut session)?;
+        let Moments { clips, sums } = model.release(plan, rows, &mut session)?;
+        let certificate = session
             .close(rows.adjacency())
             .enforcing("entries outside their declared range count as its nearest end")
             .enforcing("entries beyond a released clip count as its nearest end");

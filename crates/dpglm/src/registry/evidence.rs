@@ -6,8 +6,8 @@
 //! it needs.
 
 use crate::audit::Claim;
-use crate::central::purse::replay::{Compared, Input, Output};
 use crate::mechanisms::PrivateQuantile;
+use crate::release::replay::{Compared, Input, Output};
 use std::collections::BTreeMap;
 
 /// Sets of results, from the ones that speak most for the first table to all of them: their probabilities on the table and on its

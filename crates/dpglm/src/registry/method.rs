@@ -1,12 +1,12 @@
 //! The ways to call an estimator, as an audit needs them: fits that can be watched and broken.
 
 use super::tables::{Frame, Neighbours};
-use crate::central::purse::replay::{Compared, Probe, compare};
 use crate::central::{Prepared, Privacy};
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::noise::RandomSource;
 use crate::privacy::{Budget, Event};
+use crate::release::replay::{Compared, Probe, compare};
 use std::rc::Rc;
 
 /// Fits a table and gives the numbers of the result.

@@ -19,11 +19,11 @@ use super::search::{Claims, Found, HALF, Kind, Worst, search};
 use super::tables::{KINDS, Tables};
 use super::{Attack, AuditCase, Run, Slack, Subject, Trial};
 use crate::audit::Claim;
-use crate::central::purse::replay::{Compared, Output, Probe, Watch};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::noise::RandomSource;
 use crate::numeric::fnv1a;
+use crate::release::replay::{Compared, Output, Probe, Watch};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -146,7 +146,7 @@ fn note(attacks: &mut Vec<Attack>, variant: &'static str, found: &Found) {
         let known = attacks.iter_mut().find(|a| a.variant == variant && a.release == *release);
         match known {
             Some(attack) => attack.share = attack.share.max(share),
-            None => attacks.push(Attack { variant, release: release.clone(), share, told: false }),
+            None => attacks.push(Attack { variant, release: (*release).into(), share, told: false }),
         }
     }
 }
@@ -241,9 +241,9 @@ fn all_of(releases: Rc<Vec<Compared>>, broken: Probe) -> Run {
         while let Some(first) = releases.get(at) {
             // A run may open several sessions, one after the other.
             let calibration = first.calibration().as_ref().clone().probed(broken.clone());
-            let mut purse = calibration.open(rng);
+            let mut session = calibration.open(rng);
             while let Some(release) = releases.get(at).filter(|r| r.shares_session_with(first)) {
-                sum += statistics[at](&release.draw_from(&mut purse, side)?);
+                sum += statistics[at](&release.draw_from(&mut session, side)?);
                 at += 1;
             }
         }

@@ -8,14 +8,14 @@ use super::evidence::{draws_needed, together, total_variation};
 use super::method::Method;
 use super::tables::{Frame, Neighbours, Tables};
 use crate::audit::Claim;
-use crate::central::purse::replay::{Compared, Input, Probe};
 use crate::error::Result;
 use crate::privacy::{Event, Noise};
+use crate::release::replay::{Compared, Input, Probe};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// A kind of release: its name and its stage.
-pub(super) type Kind = (String, u8);
+pub(super) type Kind = (&'static str, u8);
 
 /// The pair that tells most about a kind of release.
 #[derive(Clone)]
@@ -129,8 +129,8 @@ impl Found {
         let releases = method.compare(frame, &pair, seed, Probe::default())?;
         self.compared += releases.len();
         for release in &releases {
-            let kind = (release.what.clone(), release.stage);
-            let largest = self.largest.entry(kind.clone()).or_insert(0.0);
+            let kind = (release.what, release.stage);
+            let largest = self.largest.entry(kind).or_insert(0.0);
             *largest = largest.max(release.share);
             let known = self.worst.get(&kind);
             if known.is_some_and(|worst| worst.reached >= 1.0) {

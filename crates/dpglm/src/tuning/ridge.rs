@@ -16,14 +16,14 @@ use super::validation::{Judge, first_part, require_divisible, require_rows, vali
 use crate::accounting::Part;
 use crate::central::glm::{Fit, Glm};
 use crate::central::prepared::{Prepared, require_shape};
-use crate::central::purse::split::{ALL, SECOND};
-use crate::central::purse::{Calibration, Planned, Privacy};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::noise::RandomSource;
 use crate::privacy::{Adjacency, Event};
+use crate::release::parts::{ALL, SECOND};
+use crate::release::{CalibratedPlan, Chosen, Handle, Privacy};
 
-const PENALTY: &str = "penalty";
+const PENALTY: Handle<Chosen> = Handle::new("penalty");
 /// The share of the budget of a row of the first part that the candidates' fits get together.
 const PATH_SHARE: f64 = 0.4;
 /// More candidates leave each fit too little.
@@ -72,8 +72,8 @@ impl TunedRidge {
         let first = first.into_iter().map(|line| line.at(0, PATH_SHARE).times(fits)).collect();
         let all = self.model.plan(columns, rows, privacy)?;
         let all = all.into_iter().map(|line| line.at(0, 1.0 - PATH_SHARE)).collect();
-        let choice = Planned::selection(PENALTY, 1.0, 1);
-        let calibration = Calibration::in_parts(first, choice, all, privacy)?;
+        let choice = PENALTY.planned(1.0, 1);
+        let calibration = CalibratedPlan::in_parts(first, choice, all, privacy)?;
         Ok(Prepared { model: self.clone(), columns, units: rows, calibration })
     }
 
@@ -109,7 +109,7 @@ impl Prepared<TunedRidge> {
         require_rows(data)?;
         self.require_shape_of(data, self.model.model.takes_exposures())?;
         let TunedRidge { model, candidates } = &self.model;
-        let mut purse = self.calibration.open(rng);
+        let mut session = self.calibration.open(rng);
         let response = model.admitted(data);
 
         // Step 1
@@ -120,27 +120,27 @@ impl Prepared<TunedRidge> {
         let mut first_start = None;
         for &ridge in candidates {
             let model = plain.clone().ridge(ridge)?;
-            let start = model.start(&train, &train_response, &mut purse)?;
-            let fit = model.descend(&train, &train_response, start, &mut purse, &mut |_, _| {})?;
+            let start = model.start(&train, &train_response, &mut session)?;
+            let fit = model.descend(&train, &train_response, start, &mut session, &mut |_, _| {})?;
             first_start.get_or_insert(start);
             fits.push(fit.coefficients);
         }
 
         // Step 2
-        purse.enter(SECOND);
+        session.enter(SECOND);
         let Some(start) = first_start else {
             return Err(Error::Conflict("no candidate penalties: offer at least two".into()));
         };
         let judge = Judge { family: &model.family, start };
-        let place = judge.choose(PENALTY, data, &response, &fits, &mut purse)?;
+        let place = judge.choose(PENALTY, data, &response, &fits, &mut session)?;
 
         // Step 3
-        purse.enter(ALL);
+        session.enter(ALL);
         let ridge = candidates.get(place).copied().unwrap_or(0.0);
         let model = model.clone().ridge(ridge)?;
-        let start = model.start(data, &response, &mut purse)?;
-        let estimate = model.descend(data, &response, start, &mut purse, progress)?;
-        let certificate = purse
+        let start = model.start(data, &response, &mut session)?;
+        let estimate = model.descend(data, &response, start, &mut session, progress)?;
+        let certificate = session
             .close_in_parts(Adjacency::ReplaceRow)
             .enforcing("each row's loss is bounded in the choice of the penalty");
         Ok(TunedRidgeFit { ridge, fit: estimate.certified(certificate) })

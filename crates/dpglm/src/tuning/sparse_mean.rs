@@ -24,17 +24,17 @@
 use crate::accounting::Certificate;
 use crate::accounting::{self, Guarantee, Method};
 use crate::central::prepared::{Prepared, require_shape};
-use crate::central::purse::replay::Probe;
-use crate::central::purse::{Calibration, Planned};
 use crate::central::{Privacy, SparseMean, SparseMeanFit};
 use crate::data::{Design, MeanTable};
 use crate::error::{Error, Result};
 use crate::kernels::{Grid, Map, column_scores};
 use crate::noise::RandomSource;
 use crate::privacy::{Adjacency, Budget, Event, Noise};
+use crate::release::replay::Probe;
+use crate::release::{CalibratedPlan, Chosen, Handle};
 use std::sync::{Arc, OnceLock};
 
-const NUMBER: &str = "number of columns";
+const NUMBER: Handle<Chosen> = Handle::new("number of columns");
 /// What one row can change in a count.
 const SENSITIVITY: f64 = 2.0;
 /// The choice's part of epsilon.
@@ -215,7 +215,7 @@ impl PreparedSparseMean {
 /// The choice of the number, and what it costs.
 #[derive(Clone)]
 struct Choice {
-    calibration: Calibration,
+    calibration: CalibratedPlan,
     epsilon: f64,
     /// Of all steps.
     budget: Budget,
@@ -229,7 +229,7 @@ impl Choice {
         // Rounded so that the two parts add up to no more than the whole.
         let rest = Budget::new((budget.epsilon() - epsilon) * (1.0 - 1e-12), budget.delta())?;
         let own = Privacy::Budget(Budget::pure(epsilon)?);
-        let calibration = Calibration::new(vec![Planned::selection(NUMBER, 1.0, 1)], own)?;
+        let calibration = CalibratedPlan::new(vec![NUMBER.planned(1.0, 1)], own)?;
         Ok((Some(Self { calibration, epsilon, budget }), Privacy::Budget(rest)))
     }
 
@@ -241,7 +241,7 @@ impl Choice {
     /// What it releases, under the name that certificates show.
     fn events(&self) -> Result<Vec<Event>> {
         let noise = Noise::Selection { sensitivity: SENSITIVITY, scale: self.noise() };
-        Ok(vec![Event::new(NUMBER, noise, 1)?])
+        Ok(vec![Event::new(NUMBER.name(), noise, 1)?])
     }
 }
 
@@ -294,7 +294,7 @@ mod tests {
         let certificate = &fit.fit.certificate;
         let promised = certificate.guarantee().unwrap().epsilon;
         assert!(certificate.verify().is_ok() && promised == 1.0, "{promised}");
-        assert_eq!(certificate.events()[0].release(), NUMBER);
+        assert_eq!(certificate.events()[0].release(), NUMBER.name());
         let exact = model.fit(&table, Privacy::None, &mut RandomSource::from_os().unwrap()).unwrap();
         assert_eq!(exact.support, [3, 13, 23, 33]);
     }

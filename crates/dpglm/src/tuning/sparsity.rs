@@ -23,16 +23,16 @@ use super::validation::{Judge, first_part, require_divisible, require_rows, vali
 use crate::accounting::Part;
 use crate::central::glm::Glm;
 use crate::central::prepared::{Prepared, require_shape};
-use crate::central::purse::split::{ALL, SECOND};
-use crate::central::purse::{Calibration, Planned, Privacy};
 use crate::central::screening::require_sparsity;
 use crate::central::select_refine::{CLEAR, SparseFit, choose_columns, planned_columns};
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::noise::RandomSource;
 use crate::privacy::{Adjacency, Event};
+use crate::release::parts::{ALL, SECOND};
+use crate::release::{CalibratedPlan, Chosen, Handle, PlannedRelease, Privacy};
 
-const LENGTH: &str = "number of columns";
+const LENGTH: Handle<Chosen> = Handle::new("number of columns");
 /// Shares of the budget of a row of the first part.
 const COLUMNS_SHARE: f64 = 0.55;
 const PATH_SHARE: f64 = 0.1;
@@ -66,15 +66,15 @@ impl TunedSparsity {
         let width = self.largest + constant;
         let choosing = self.largest < columns - constant;
         let columns_share = if choosing { COLUMNS_SHARE } else { 0.0 };
-        let mut first: Vec<Planned> = self.path_model().plan(width, first_part(rows), privacy)?;
+        let mut first: Vec<PlannedRelease> = self.path_model().plan(width, first_part(rows), privacy)?;
         first.iter_mut().for_each(|line| line.share *= PATH_SHARE);
         if choosing {
             first.extend(planned_columns(columns_share, self.largest));
         }
         let mut all = self.model.plan(width, rows, privacy)?;
         all.iter_mut().for_each(|line| line.share *= 1.0 - PATH_SHARE - columns_share);
-        let choice = Planned::selection(LENGTH, 1.0, 1);
-        let calibration = Calibration::in_parts(first, choice, all, privacy)?;
+        let choice = LENGTH.planned(1.0, 1);
+        let calibration = CalibratedPlan::in_parts(first, choice, all, privacy)?;
         Ok(Prepared { model: self.clone(), columns, units: rows, calibration })
     }
 
@@ -117,21 +117,22 @@ impl Prepared<TunedSparsity> {
         let model = &self.model.model;
         let constant = usize::from(model.intercept);
         let largest = self.model.largest;
-        let mut purse = self.calibration.open(rng);
+        let mut session = self.calibration.open(rng);
         let response = model.admitted(data);
 
         // Step 1. The start needs responses only: one column stands for all of them.
         let thin = data.with_columns(&[0])?.with_rows_where(|row| !validates(row))?;
         let path_model = self.model.path_model();
-        let start = path_model.start(&thin, &model.admitted(&thin), &mut purse)?;
+        let start = path_model.start(&thin, &model.admitted(&thin), &mut session)?;
         let support: Vec<usize> = if largest + constant < self.columns {
-            choose_columns(model, data, &response, start, largest, |row| !validates(row), &mut purse)?
+            choose_columns(model, data, &response, start, largest, |row| !validates(row), &mut session)?
         } else {
             (0..self.columns).collect()
         };
         let chosen = data.with_columns(&support)?;
         let train = chosen.with_rows_where(|row| !validates(row))?;
-        let path = path_model.descend(&train, &model.admitted(&train), start, &mut purse, &mut |_, _| {})?;
+        let path =
+            path_model.descend(&train, &model.admitted(&train), start, &mut session, &mut |_, _| {})?;
 
         // Step 2
         let clearness = |i: usize| path.coefficients[i].abs() / path.errors[i].max(f64::MIN_POSITIVE);
@@ -150,21 +151,21 @@ impl Prepared<TunedSparsity> {
             .collect();
 
         // Step 3
-        purse.enter(SECOND);
+        session.enter(SECOND);
         let judge = Judge { family: &model.family, start };
-        let place = judge.choose(LENGTH, &chosen, &response, &candidates, &mut purse)?;
+        let place = judge.choose(LENGTH, &chosen, &response, &candidates, &mut session)?;
 
         // Step 4
-        purse.enter(ALL);
+        session.enter(ALL);
         let length = lengths.get(place).map_or(largest, |length| (length + length.div_ceil(2)).min(largest));
         let mut kept: Vec<usize> = (0..constant).chain(order.into_iter().take(length)).collect();
         kept.sort_unstable();
         let refined = chosen.with_columns(&kept)?;
         let support: Vec<usize> = kept.into_iter().map(|i| support[i]).collect();
-        let start = model.start(&refined, &response, &mut purse)?;
-        let estimate = model.descend(&refined, &response, start, &mut purse, progress)?;
+        let start = model.start(&refined, &response, &mut session)?;
+        let estimate = model.descend(&refined, &response, start, &mut session, progress)?;
         let errors = estimate.errors.clone();
-        let certificate = purse
+        let certificate = session
             .close_in_parts(Adjacency::ReplaceRow)
             .enforcing("each row has one vote of bounded score in the choice of columns")
             .enforcing("each row's loss is bounded in the choice of their number");
@@ -227,7 +228,7 @@ mod tests {
             assert!(certificate.verify().is_ok() && certificate.guarantee().unwrap().epsilon <= 1.0);
             let [fitted, chosen] = certificate.parts() else { panic!("two parts") };
             assert!(fitted.events.iter().any(|e| e.release() == "gradients"));
-            assert_eq!(chosen.events.iter().map(Event::release).collect::<Vec<_>>(), [LENGTH]);
+            assert_eq!(chosen.events.iter().map(Event::release).collect::<Vec<_>>(), [LENGTH.name()]);
         }
     }
 

@@ -17,15 +17,15 @@
 
 use crate::accounting::Certificate;
 use crate::central::prepared::{Prepared, require_shape};
-use crate::central::purse::{Calibration, Planned, Privacy};
 use crate::data::Design;
 use crate::error::{Error, Result, require_positive};
 use crate::mechanisms::Candidates;
 use crate::noise::RandomSource;
 use crate::privacy::Adjacency;
+use crate::release::{CalibratedPlan, Chosen, Handle, Privacy, Vector};
 
-const QUANTILES: &str = "truncation quantiles";
-const MEAN: &str = "mean of truncated rows";
+const QUANTILES: Handle<Chosen> = Handle::new("truncation quantiles");
+const MEAN: Handle<Vector> = Handle::new("mean of truncated rows");
 /// The quantiles' share of the budget.
 const SHARE: f64 = 0.2;
 
@@ -86,13 +86,12 @@ impl Truncation {
     pub fn prepare(&self, rows: usize, privacy: Privacy) -> Result<Prepared<Self>> {
         require_shape(self.columns, rows)?;
         let plan = match self.level {
-            TruncationLevel::Private { .. } => vec![
-                Planned::selection(QUANTILES, SHARE, 2 * self.columns as u64),
-                Planned::gaussian(MEAN, 1.0 - SHARE, 1),
-            ],
-            _ => vec![Planned::gaussian(MEAN, 1.0, 1)],
+            TruncationLevel::Private { .. } => {
+                vec![QUANTILES.planned(SHARE, 2 * self.columns as u64), MEAN.planned(1.0 - SHARE, 1)]
+            }
+            _ => vec![MEAN.planned(1.0, 1)],
         };
-        let calibration = Calibration::new(plan, privacy)?;
+        let calibration = CalibratedPlan::new(plan, privacy)?;
         Ok(Prepared { model: *self, columns: self.columns, units: rows, calibration })
     }
 
@@ -116,7 +115,7 @@ impl Prepared<Truncation> {
         }
         let (d, rows) = (self.columns, self.units);
         let n = rows as f64;
-        let mut purse = self.calibration.open(rng);
+        let mut session = self.calibration.open(rng);
         let column = |j: usize| -> Vec<f64> { (0..rows).map(|row| table.entry(row, j)).collect() };
 
         // Step 1
@@ -134,8 +133,8 @@ impl Prepared<Truncation> {
                 let mut ends = Vec::with_capacity(d);
                 for j in 0..d {
                     let values = column(j);
-                    let a = purse.quantile(QUANTILES, &values, candidates, 0.025)?;
-                    let b = purse.quantile(QUANTILES, &values, candidates, 0.975)?;
+                    let a = session.quantile(QUANTILES, &values, candidates, 0.025)?;
+                    let b = session.quantile(QUANTILES, &values, candidates, 0.975)?;
                     ends.push((a.min(b), a.max(b)));
                 }
                 ends
@@ -159,7 +158,7 @@ impl Prepared<Truncation> {
 
         // Step 3. Recursive summation errs by at most n u times the sum of absolute values, on both sides of a pair.
         let size = (d as f64).sqrt();
-        purse.vector(MEAN, &mut sums, 2.0 * size / n + 2.0 * (n + 2.0) * f64::EPSILON * size)?;
+        session.vector(MEAN, &mut sums, 2.0 * size / n + 2.0 * (n + 2.0) * f64::EPSILON * size)?;
         let means = sums.iter().zip(&middle_and_half).map(|(m, (middle, half))| middle + half * m).collect();
         let certificate = match self.model.level {
             TruncationLevel::None => Certificate::without_promise(
@@ -167,7 +166,9 @@ impl Prepared<Truncation> {
                 Vec::new(),
                 "entries are not truncated, so one row can move the mean by any amount",
             ),
-            _ => purse.close(Adjacency::ReplaceRow).enforcing("entries are clipped to the truncation level"),
+            _ => {
+                session.close(Adjacency::ReplaceRow).enforcing("entries are clipped to the truncation level")
+            }
         };
         Ok(TruncatedMean { means, intervals, certificate })
     }

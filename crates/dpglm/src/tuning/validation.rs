@@ -19,12 +19,12 @@
 //! but its own, and fits without noise can change with one row as much as they like: the test below has two tables that
 //! differ in one row and whose averaged bounded errors differ by `B (k-1)/k`.
 
-use crate::central::purse::Purse;
 use crate::central::start::Start;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::families::Family;
 use crate::kernels::predict;
+use crate::release::{Chosen, Handle, ReleaseSession};
 
 /// Every fifth row validates.
 const EVERY: usize = 5;
@@ -121,14 +121,14 @@ impl Judge<'_> {
     /// The place of the chosen candidate.
     pub(crate) fn choose(
         &self,
-        what: &str,
+        what: Handle<Chosen>,
         data: &Dataset,
         response: &[f64],
         candidates: &[Vec<f64>],
-        purse: &mut Purse<'_>,
+        session: &mut ReleaseSession<'_>,
     ) -> Result<usize> {
         let scores = self.scores(data, response, candidates);
-        let chosen = purse.top(what, &scores, 1, self.sensitivity())?;
+        let chosen = session.top(what, &scores, 1, self.sensitivity())?;
         Ok(chosen.first().copied().unwrap_or(0))
     }
 }

@@ -1,5 +1,5 @@
 //! Neighbours that try to break the claimed sensitivities of a regression whose bounds are found first
-//! ([`crate::central::purse`], `tape`): rows and units, with rows that do not count.
+//! ([`crate::central::session`], `tape`): rows and units, with rows that do not count.
 
 use super::{Magnitude, Sought};
 use crate::central::Privacy;

@@ -10,11 +10,11 @@
 //! count. Step 2 is a map of each row that depends on released numbers only, so neighbours stay neighbours.
 
 use super::{Magnitude, OneSide, Search, bounds, require_share};
-use crate::central::purse::{Planned, Purse};
 use crate::error::{Error, Result};
 use crate::families::Likelihood;
 use crate::mechanisms::{Candidates, Tally};
 use crate::passes::{Absent, Number, OfUnit, Rows};
+use crate::release::{PlannedRelease, ReleaseSession};
 
 /// The closest bounds there are, relative to their size: closer ones could not be written in double precision.
 const CLOSEST: f64 = 1e-11;
@@ -96,7 +96,7 @@ impl RegressionSearch {
     }
 
     /// The releases that find them.
-    pub(in crate::estimators) fn lines(&self) -> Vec<Planned> {
+    pub(in crate::estimators) fn lines(&self) -> Vec<PlannedRelease> {
         let magnitudes = self.columns.iter().chain([&self.target]).map(|s| s.map(|s| s.magnitude)).collect();
         Search { magnitudes, share: self.share }.lines()
     }
@@ -106,7 +106,7 @@ impl RegressionSearch {
         &self,
         rows: &dyn Rows,
         intercept: bool,
-        purse: &mut Purse<'_>,
+        session: &mut ReleaseSession<'_>,
     ) -> Result<(FoundBounds, Box<dyn Rows>)> {
         if rows.is_sparse() {
             return Err(Error::Conflict(
@@ -115,13 +115,13 @@ impl RegressionSearch {
             ));
         }
         // Step 1
-        let find = |column, sought: &Option<Sought>, purse: &mut Purse<'_>| {
-            sought.as_ref().map(|s| s.find(rows, column, purse)).transpose()
+        let find = |column, sought: &Option<Sought>, session: &mut ReleaseSession<'_>| {
+            sought.as_ref().map(|s| s.find(rows, column, session)).transpose()
         };
         let columns = self.columns.iter().enumerate();
         let columns =
-            columns.map(|(column, sought)| find(Some(column), sought, purse)).collect::<Result<_>>()?;
-        let target = find(None, &self.target, purse)?;
+            columns.map(|(column, sought)| find(Some(column), sought, session)).collect::<Result<_>>()?;
+        let target = find(None, &self.target, session)?;
         // Step 2
         let found = FoundBounds { columns, target };
         let maps: Vec<Option<(f64, f64)>> =
@@ -133,9 +133,14 @@ impl RegressionSearch {
 
 impl Sought {
     /// The bounds of a column, or of the response.
-    fn find(&self, rows: &dyn Rows, column: Option<usize>, purse: &mut Purse<'_>) -> Result<(f64, f64)> {
+    fn find(
+        &self,
+        rows: &dyn Rows,
+        column: Option<usize>,
+        session: &mut ReleaseSession<'_>,
+    ) -> Result<(f64, f64)> {
         let side = ColumnSide { rows, column, low: self.low, high: self.high };
-        let (mut low, mut high) = bounds(&side, self.magnitude, purse)?;
+        let (mut low, mut high) = bounds(&side, self.magnitude, session)?;
         let least = CLOSEST * low.abs().max(high.abs());
         if high - low < least {
             (low, high) = (low - least, high + least);

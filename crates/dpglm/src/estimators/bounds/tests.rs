@@ -111,7 +111,7 @@ fn a_regression_finds_its_bounds() {
         let of = fit.certificate.events().iter().filter(|e| e.release() == what);
         of.map(crate::privacy::Event::count).sum::<u64>()
     };
-    assert_eq!((count(CENTRES), count(ENDS)), (3, 6));
+    assert_eq!((count(CENTRES.name()), count(ENDS.name())), (3, 6));
     let found = fit.bounds.as_ref().expect("found");
     let (low, high) = found.target.expect("sought");
     assert!(low.fract() == 0.0 && high.fract() == 0.0 && low < 8e3 && high > 12e3 && high - low < 1e5);

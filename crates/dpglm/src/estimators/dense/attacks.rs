@@ -1,4 +1,4 @@
-//! Neighbours that try to break the claimed sensitivities ([`crate::central::purse`], `tape`): with and without units, rows
+//! Neighbours that try to break the claimed sensitivities ([`crate::central::session`], `tape`): with and without units, rows
 //! that do not count, exposures, at budgets that reach every release.
 
 use super::{Likelihood, Regression};

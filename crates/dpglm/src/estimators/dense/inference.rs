@@ -35,17 +35,18 @@ use super::Likelihood;
 use super::plan::{InferencePlan, SEEN};
 use super::prior::GUESS;
 use super::scores::{Found, Passes, RecomposeBy, eigen_of};
-use crate::central::purse::Purse;
 use crate::error::Result;
 use crate::passes::scores::{self, ScoreBounds};
+use crate::release::{Chosen, Handle, ReleaseSession, Vector};
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 use releases::{Shrunk, Stage, Steps, shrunk};
 
-pub(super) const LEVELS: &str = "tail levels for inference";
-pub(super) const CURVATURE: &str = "products weighted by slopes";
-pub(super) const SLOPE: &str = "slope of the far score";
-pub(super) const SCORES: [&str; 2] = ["far scores, pass 1", "far scores, pass 2"];
-pub(super) const SECOND: &str = "second moment of the far score";
+pub(super) const LEVELS: Handle<Chosen> = Handle::new("tail levels for inference");
+pub(super) const CURVATURE: Handle<Vector> = Handle::new("products weighted by slopes");
+pub(super) const SLOPE: Handle<Vector> = Handle::new("slope of the far score");
+pub(super) const SCORES: [Handle<Vector>; 2] =
+    [Handle::new("far scores, pass 1"), Handle::new("far scores, pass 2")];
+pub(super) const SECOND: Handle<Vector> = Handle::new("second moment of the far score");
 
 /// An eigenvalue of the slope below this many deviations of the largest eigenvalue of its noise is not clear of it.
 const CLEAR: f64 = 0.1;
@@ -90,7 +91,7 @@ impl Passes<'_> {
         &self,
         found: &Found,
         shares: &InferencePlan,
-        purse: &mut Purse<'_>,
+        session: &mut ReleaseSession<'_>,
         read: &mut dyn FnMut(),
     ) -> Result<Inferred> {
         let Self { model, plan, response, rows, whitened, .. } = *self;
@@ -109,7 +110,7 @@ impl Passes<'_> {
         let mut mean_slope = all_slopes;
         for _ in &shares.stages {
             let typical = all_slopes * last.spread.trace().max(1.0);
-            let (matrix, noise) = steps.slopes(&last.map, &scored, typical, purse)?;
+            let (matrix, noise) = steps.slopes(&last.map, &scored, typical, session)?;
             mean_slope = positive(matrix.trace() / last.spread.trace(), 0.1 * all_slopes);
             let Shrunk { matrix, noise, .. } = shrunk(matrix, &last.spread * mean_slope, noise, 1);
             last = Stage::new(matrix / mean_slope, noise / mean_slope, &last.map);
@@ -119,7 +120,7 @@ impl Passes<'_> {
 
         // Step 2
         let dimension = last.spread.trace().max(1.0);
-        let reach = steps.far_bound(far, &scored, dimension, mean_slope, purse)?;
+        let reach = steps.far_bound(far, &scored, dimension, mean_slope, session)?;
 
         // Step 3. Vectors and matrices have a block for each direction.
         let by_direction = DMatrix::from_diagonal(&DVector::from_column_slice(&response.slopes)) / all_slopes;
@@ -146,7 +147,7 @@ impl Passes<'_> {
             let scores = scores::read(rows, far, here, bounds, count)?;
             read();
             let mut gradient = scores.gradient;
-            purse.vector(what, &mut gradient, sensitivity)?;
+            session.vector(what, &mut gradient, sensitivity)?;
             let gradient = turned(DMatrix::from_vec(d, response.view.outputs(), gradient));
             // Without noise the last pass, nearest to the solution, knows best.
             let before = if plan.private { precision } else { 0.0 };
@@ -159,14 +160,14 @@ impl Passes<'_> {
             point = &mean_point + step * (STEP / longest.max(1e-9)).min(1.0);
         }
         let last_share = shares.scores.last().copied().unwrap_or(1.0);
-        let last_noise = steps.noise(SCORES[shares.scores.len() - 1], last_share, purse) * sensitivity;
+        let last_noise = steps.noise(SCORES[shares.scores.len() - 1], last_share, session) * sensitivity;
         let score_noise = last_noise * (last_share / precision).sqrt();
         if shares.scores.len() > 1 {
             scored = response.at(&at(&mean_point));
             read();
         }
         let [(matrix, slope_noise), (second, noise)] =
-            steps.slope_and_second(far, &scored, reach, mean_slope * dimension, purse)?;
+            steps.slope_and_second(far, &scored, reach, mean_slope * dimension, session)?;
         (0..if plan.shape.grouped { 2 } else { 1 }).for_each(|_| read());
         let typical = positive(matrix.trace() / last.spread.trace(), 0.1 * mean_slope);
         let Shrunk { matrix: slope, noise: slope_noise, unknown } =

@@ -7,32 +7,32 @@
 use super::inference;
 use super::{Likelihood, Regression};
 use crate::central::Privacy;
-use crate::central::purse::Planned;
 use crate::data::Shape;
+use crate::release::{Chosen, Handle, PlannedRelease, Vector};
 
-pub(super) const COUNTED: &str = "share of units that count";
-pub(super) const CENTRE: &str = "response centre";
-pub(super) const RESPONSE_LEVEL: &str = "response tail level";
-pub(super) const RESPONSE: &str = "response location";
-pub(super) const EXPOSURE_LEVEL: &str = "exposure tail level";
-pub(super) const EXPOSURE: &str = "exposure location";
-pub(super) const COLUMNS: &str = "column moments";
-pub(super) const ROW_LEVEL: &str = "row tail level";
-pub(super) const PRODUCTS: &str = "products of columns";
-pub(super) const SCORE_LEVEL: &str = "score tail level";
-pub(super) const TRACE: &str = "mean slopes";
-pub(super) const SLOPES: &str = "slope matrix";
-pub(super) const SCORES: [&str; 10] = [
-    "scores, pass 1",
-    "scores, pass 2",
-    "scores, pass 3",
-    "scores, pass 4",
-    "scores, pass 5",
-    "scores, pass 6",
-    "scores, pass 7",
-    "scores, pass 8",
-    "scores, pass 9",
-    "scores, pass 10",
+pub(super) const COUNTED: Handle<Vector> = Handle::new("share of units that count");
+pub(super) const CENTRE: Handle<Chosen> = Handle::new("response centre");
+pub(super) const RESPONSE_LEVEL: Handle<Chosen> = Handle::new("response tail level");
+pub(super) const RESPONSE: Handle<Vector> = Handle::new("response location");
+pub(super) const EXPOSURE_LEVEL: Handle<Chosen> = Handle::new("exposure tail level");
+pub(super) const EXPOSURE: Handle<Vector> = Handle::new("exposure location");
+pub(super) const COLUMNS: Handle<Vector> = Handle::new("column moments");
+pub(super) const ROW_LEVEL: Handle<Chosen> = Handle::new("row tail level");
+pub(super) const PRODUCTS: Handle<Vector> = Handle::new("products of columns");
+pub(super) const SCORE_LEVEL: Handle<Chosen> = Handle::new("score tail level");
+pub(super) const TRACE: Handle<Vector> = Handle::new("mean slopes");
+pub(super) const SLOPES: Handle<Vector> = Handle::new("slope matrix");
+pub(super) const SCORES: [Handle<Vector>; 10] = [
+    Handle::new("scores, pass 1"),
+    Handle::new("scores, pass 2"),
+    Handle::new("scores, pass 3"),
+    Handle::new("scores, pass 4"),
+    Handle::new("scores, pass 5"),
+    Handle::new("scores, pass 6"),
+    Handle::new("scores, pass 7"),
+    Handle::new("scores, pass 8"),
+    Handle::new("scores, pass 9"),
+    Handle::new("scores, pass 10"),
 ];
 
 /// How often a fit may read the rows.
@@ -126,17 +126,17 @@ impl InferencePlan {
         self.stages.len() as u64 + 3
     }
 
-    fn lines(&self) -> Vec<Planned> {
+    fn lines(&self) -> Vec<PlannedRelease> {
         let levels = self.levels();
         let stages = self.stages.iter().sum();
         let mut lines = vec![
-            Planned::selection(inference::LEVELS, self.level * levels as f64, levels),
-            Planned::gaussian(inference::CURVATURE, stages, self.stages.len() as u64),
+            inference::LEVELS.planned(self.level * levels as f64, levels),
+            inference::CURVATURE.planned(stages, self.stages.len() as u64),
         ];
         let scores = self.scores.iter().zip(inference::SCORES);
-        lines.extend(scores.map(|(&share, what)| Planned::gaussian(what, share, 1)));
-        lines.push(Planned::gaussian(inference::SLOPE, self.slope, 1));
-        lines.push(Planned::gaussian(inference::SECOND, self.second, 1));
+        lines.extend(scores.map(|(&share, what)| what.planned(share, 1)));
+        lines.push(inference::SLOPE.planned(self.slope, 1));
+        lines.push(inference::SECOND.planned(self.second, 1));
         lines
     }
 
@@ -204,61 +204,55 @@ impl Plan {
     }
 
     /// The lines of the plan, as shares of what finding bounds leaves.
-    pub(super) fn lines(&self, model: &Regression) -> Vec<Planned> {
+    pub(super) fn lines(&self, model: &Regression) -> Vec<PlannedRelease> {
         let mut lines = Vec::new();
-        for (what, kind, share) in self.response_shares(model) {
-            lines.push(match kind {
-                Kind::Level => Planned::selection(what, share, 1),
-                Kind::Mean => Planned::gaussian(what, share, 1),
-            });
-        }
+        lines.extend(self.response_lines(model));
         let Some(slopes) = &self.slopes else { return lines };
-        lines.push(Planned::gaussian(COLUMNS, slopes.columns, 1));
-        lines.extend(slopes.row_level.map(|share| Planned::selection(ROW_LEVEL, share, 1)));
-        lines.extend(slopes.products.map(|share| Planned::gaussian(PRODUCTS, share, 1)));
+        lines.push(COLUMNS.planned(slopes.columns, 1));
+        lines.extend(slopes.row_level.map(|share| ROW_LEVEL.planned(share, 1)));
+        lines.extend(slopes.products.map(|share| PRODUCTS.planned(share, 1)));
         let levels = slopes.levels.len() as u64;
         if levels > 0 {
-            lines.push(Planned::selection(SCORE_LEVEL, slopes.level * levels as f64, levels));
+            lines.push(SCORE_LEVEL.planned(slopes.level * levels as f64, levels));
         }
-        lines.extend(slopes.slope_matrix.map(|(_, share)| Planned::gaussian(SLOPES, share, 1)));
-        lines.push(Planned::gaussian(TRACE, slopes.trace, slopes.scores.len() as u64));
-        lines
-            .extend(slopes.scores.iter().zip(SCORES).map(|(&share, what)| Planned::gaussian(what, share, 1)));
+        lines.extend(slopes.slope_matrix.map(|(_, share)| SLOPES.planned(share, 1)));
+        lines.push(TRACE.planned(slopes.trace, slopes.scores.len() as u64));
+        lines.extend(slopes.scores.iter().zip(SCORES).map(|(&share, what)| what.planned(share, 1)));
         lines.extend(self.inference.iter().flat_map(InferencePlan::lines));
         lines
     }
 
     /// The releases of the response's location.
-    pub(super) fn response_shares(&self, model: &Regression) -> Vec<(&'static str, Kind, f64)> {
+    pub(super) fn response_lines(&self, model: &Regression) -> Vec<PlannedRelease> {
         let all = self.response;
         let mut parts = Vec::new();
         // Binary and class responses give the share that counts with their own release.
         let separate = self.shape.dropped && (model.likelihood.is_real() || !model.intercept);
         let all = if separate && all > 0.0 { 0.8 * all } else { all };
         if separate {
-            parts.push((COUNTED, Kind::Mean, if all > 0.0 { 0.25 * all } else { 0.01 }));
+            parts.push(COUNTED.planned(if all > 0.0 { 0.25 * all } else { 0.01 }, 1));
         }
         match model.likelihood {
             Likelihood::Logistic | Likelihood::Multinomial { .. } if all > 0.0 => {
-                parts.push((RESPONSE, Kind::Mean, all));
+                parts.push(RESPONSE.planned(all, 1));
             }
             Likelihood::Logistic | Likelihood::Multinomial { .. } => {}
             Likelihood::Gaussian { .. } => {
                 if model.intercept && self.sees_centre(0.2 * all) {
-                    parts.push((CENTRE, Kind::Level, 0.2 * all));
+                    parts.push(CENTRE.planned(0.2 * all, 1));
                 }
                 if self.sees(0.3 * all) {
-                    parts.push((RESPONSE_LEVEL, Kind::Level, 0.3 * all));
+                    parts.push(RESPONSE_LEVEL.planned(0.3 * all, 1));
                 }
-                parts.push((RESPONSE, Kind::Mean, 0.5 * all));
+                parts.push(RESPONSE.planned(0.5 * all, 1));
             }
             Likelihood::Poisson { .. } => {
                 let part = if self.shape.exposures { 0.6 * all } else { all };
-                let mut pair = |level, mean, share: f64| {
+                let mut pair = |level: Handle<Chosen>, mean: Handle<Vector>, share: f64| {
                     if self.sees(0.3 * share) {
-                        parts.push((level, Kind::Level, 0.3 * share));
+                        parts.push(level.planned(0.3 * share, 1));
                     }
-                    parts.push((mean, Kind::Mean, 0.7 * share));
+                    parts.push(mean.planned(0.7 * share, 1));
                 };
                 pair(RESPONSE_LEVEL, RESPONSE, part);
                 if self.shape.exposures {
@@ -290,15 +284,6 @@ fn growing(all: f64, passes: i32, growth: f64) -> Vec<f64> {
     let weights: Vec<f64> = (0..passes).map(|pass| growth.powi(pass)).collect();
     let total: f64 = weights.iter().sum();
     weights.iter().map(|weight| all * weight / total).collect()
-}
-
-/// How a number of the response is released.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// By a selection among public candidates.
-    Level,
-    /// With Gaussian noise.
-    Mean,
 }
 
 impl SlopePlan {

@@ -12,12 +12,12 @@
 
 use super::plan::{CENTRE, COUNTED, EXPOSURE, EXPOSURE_LEVEL, Plan, RESPONSE, RESPONSE_LEVEL, SEEN};
 use super::{Likelihood, Regression};
-use crate::central::purse::Purse;
 use crate::error::Result;
 use crate::mechanisms::Candidates;
 use crate::passes::by_unit::{exact_mean, mean_sensitivity};
 use crate::passes::columns::SQUARE;
 use crate::passes::{Absent, At, Form, Number, OfUnit, ResponseView, Rows};
+use crate::release::{Chosen, Handle, PlannedRelease, ReleaseSession, Vector};
 use nalgebra::DMatrix;
 
 /// The response as it is fitted, and where its predictors start.
@@ -72,8 +72,8 @@ impl Likelihood {
 struct Locator<'a, 'p, 's> {
     plan: &'a Plan,
     rows: &'a dyn Rows,
-    purse: &'a mut Purse<'p>,
-    shares: &'s [(&'static str, super::plan::Kind, f64)],
+    session: &'a mut ReleaseSession<'p>,
+    lines: &'s [PlannedRelease],
     count: f64,
 }
 
@@ -82,31 +82,36 @@ impl Locator<'_, '_, '_> {
         self.plan.shape.units
     }
 
-    fn share(&self, what: &str) -> Option<f64> {
-        self.shares.iter().find(|(name, ..)| *name == what).map(|(_, _, share)| *share)
+    fn share<K>(&self, what: Handle<K>) -> Option<f64> {
+        self.lines.iter().find(|line| line.is(what)).map(|line| line.share)
     }
 
     /// The deviation of noise on a release of this sensitivity; what was planned with, where none is added.
-    fn noise(&self, what: &str, sensitivity: f64) -> f64 {
+    fn noise(&self, what: Handle<Vector>, sensitivity: f64) -> f64 {
         let share = self.share(what).unwrap_or(1.0);
-        super::noise_of(self.plan, self.purse, what, share) * sensitivity
+        super::noise_of(self.plan, self.session, what, share) * sensitivity
     }
 
     /// A level that few units' largest numbers exceed; `None` if it was not planned.
-    fn level(&mut self, what: &'static str, number: Number, grid: Candidates) -> Result<Option<f64>> {
+    fn level(&mut self, what: Handle<Chosen>, number: Number, grid: Candidates) -> Result<Option<f64>> {
         let Some(share) = self.share(what) else { return Ok(None) };
         let beyond = SEEN / self.plan.mu_of(share);
         let (tally, _) = self.rows.tally(number, OfUnit::Largest, Absent::Zero, grid)?;
-        self.purse.quantile_of(what, &tally, 1.0 - beyond / self.n() as f64).map(Some)
+        self.session.quantile_of(what, &tally, 1.0 - beyond / self.n() as f64).map(Some)
     }
 
     /// Means of numbers in [-1, 1], with noise, and its deviation. A unit moves all of them by at most `distance`.
-    fn means(&mut self, what: &'static str, numbers: Vec<Number>, distance: f64) -> Result<(Vec<f64>, f64)> {
+    fn means(
+        &mut self,
+        what: Handle<Vector>,
+        numbers: Vec<Number>,
+        distance: f64,
+    ) -> Result<(Vec<f64>, f64)> {
         let sensitivity = mean_sensitivity(distance, numbers.len(), self.n(), self.count);
         let sums = self.rows.sums(numbers)?;
         let mut means: Vec<f64> = sums.into_iter().map(|sum| exact_mean(sum, self.count)).collect();
         let noise = self.noise(what, sensitivity);
-        self.purse.vector(what, &mut means, sensitivity)?;
+        self.session.vector(what, &mut means, sensitivity)?;
         Ok((means, noise))
     }
 
@@ -130,7 +135,7 @@ impl Response {
         model: &Regression,
         plan: &Plan,
         rows: &dyn Rows,
-        purse: &mut Purse<'_>,
+        session: &mut ReleaseSession<'_>,
     ) -> Result<Self> {
         let mut response = Self {
             view: ResponseView::new(model.likelihood),
@@ -139,8 +144,8 @@ impl Response {
             slopes: vec![1.0],
             worst: 1.0,
         };
-        let shares = plan.response_shares(model);
-        let mut locator = Locator { plan, rows, purse, shares: &shares, count: response.count };
+        let lines = plan.response_lines(model);
+        let mut locator = Locator { plan, rows, session, lines: &lines, count: response.count };
         locator.count_units()?;
         match model.likelihood {
             Likelihood::Logistic => response.locate_binary(&mut locator)?,
@@ -259,7 +264,7 @@ impl Response {
             let grid = Candidates::even(low, high, 1025)?;
             let number = Number::response(self.view.likelihood);
             let (tally, _) = locator.rows.tally(number, OfUnit::Mean, Absent::Lowest, grid)?;
-            centre = locator.purse.quantile_of(CENTRE, &tally, 1.0 - 0.5 * locator.count / n)?;
+            centre = locator.session.quantile_of(CENTRE, &tally, 1.0 - 0.5 * locator.count / n)?;
             level = span;
         }
         let reach = if intercept { span } else { farthest };
@@ -308,7 +313,7 @@ fn mean_and_square(locator: &mut Locator<'_, '_, '_>, numbers: [Number; 2]) -> R
     let means = sums.into_iter().map(|sum| exact_mean(sum, locator.count));
     let mut pair: Vec<f64> = means.zip([1.0, SQUARE]).map(|(mean, factor)| factor * mean).collect();
     let noise = locator.noise(RESPONSE, sensitivity);
-    locator.purse.vector(RESPONSE, &mut pair, sensitivity)?;
+    locator.session.vector(RESPONSE, &mut pair, sensitivity)?;
     Ok((pair[0], pair[1] / SQUARE, noise))
 }
 
@@ -318,7 +323,7 @@ fn mean_and_square(locator: &mut Locator<'_, '_, '_>, numbers: [Number; 2]) -> R
 /// but for magnitudes that no level is chosen for.
 fn positive_mean(
     locator: &mut Locator<'_, '_, '_>,
-    what: &'static str,
+    what: Handle<Vector>,
     level: f64,
     share: Number,
 ) -> Result<(f64, f64)> {

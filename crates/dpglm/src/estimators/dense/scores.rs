@@ -11,13 +11,13 @@ use super::prior::Prior;
 use super::response::{Response, Tuning};
 use super::whitening::{Whitened, growth};
 use super::{Regression, noise_of};
-use crate::central::purse::Purse;
 use crate::error::Result;
 use crate::mechanisms::Candidates;
 use crate::passes::products::{self, Weights};
 use crate::passes::row_map::RowMap;
 use crate::passes::scores::{self, ScoreBounds};
 use crate::passes::{Absent, At, Number, OfUnit, Rows};
+use crate::release::ReleaseSession;
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 /// The longest step in whitened coordinates.
@@ -60,7 +60,7 @@ struct Average {
 }
 
 impl Passes<'_> {
-    pub(super) fn run(&self, purse: &mut Purse<'_>, read: &mut dyn FnMut()) -> Result<Found> {
+    pub(super) fn run(&self, session: &mut ReleaseSession<'_>, read: &mut dyn FnMut()) -> Result<Found> {
         let Self { model, plan, slopes, response, whitened, rows } = *self;
         let (map, count, view) = (&whitened.map, response.count, &response.view);
         let (d, directions) = (map.columns(), response.slopes.len());
@@ -85,7 +85,7 @@ impl Passes<'_> {
                 read();
             }
             if level_due {
-                bound = self.level(at.clone(), root * all_slopes.sqrt(), tuning, purse)?;
+                bound = self.level(at.clone(), root * all_slopes.sqrt(), tuning, session)?;
             }
             let trace_bound = match (by_level, grouped) {
                 (true, false) => 4.0 * all_slopes * whitened.dimension,
@@ -100,16 +100,16 @@ impl Passes<'_> {
 
             // The mean score.
             let sensitivity = self.sensitivity(map, bound);
-            let noise = noise_of(plan, purse, SCORES[pass], share) * sensitivity;
-            purse.vector(SCORES[pass], &mut scores.gradient, sensitivity)?;
+            let noise = noise_of(plan, session, SCORES[pass], share) * sensitivity;
+            session.vector(SCORES[pass], &mut scores.gradient, sensitivity)?;
             let gradient = DMatrix::from_vec(d, view.outputs(), scores.gradient) * &view.directions;
 
             // The mean slope, relative to that at the start.
             let typical = if by_level { 1.0 } else { (bound / (root * response.worst)).min(1.0) };
-            let mean_slope = self.mean_slope(scores.trace, trace_bound, typical * all_slopes, purse)?;
+            let mean_slope = self.mean_slope(scores.trace, trace_bound, typical * all_slopes, session)?;
             if let Some((_, share)) = slopes.slope_matrix.filter(|(due, _)| *due == pass) {
                 let guess = mean_slope * response.slopes[0];
-                matrix = Some(self.slope_matrix(at, bounds, guess, share, purse)?);
+                matrix = Some(self.slope_matrix(at, bounds, guess, share, session)?);
                 read();
             }
 
@@ -154,7 +154,7 @@ impl Passes<'_> {
     }
 
     /// A bound on the units' scores that few exceed: about as many as make the bias of the size of the noise.
-    fn level(&self, at: At, size: f64, tuning: Tuning, purse: &mut Purse<'_>) -> Result<f64> {
+    fn level(&self, at: At, size: f64, tuning: Tuning, session: &mut ReleaseSession<'_>) -> Result<f64> {
         let Self { plan, slopes, rows, whitened, .. } = *self;
         let (n, count) = (plan.shape.units as f64, self.response.count);
         let columns = whitened.map.columns() as f64;
@@ -164,18 +164,18 @@ impl Passes<'_> {
         let grid = Candidates::positive_geometric(size * 2f64.powi(-6), size * 2f64.powi(largest), 4)?;
         let number = Number::ScoreSize { map: whitened.map.clone(), at };
         let (tally, _) = rows.tally(number, OfUnit::Sum, Absent::Zero, grid)?;
-        let level = purse.quantile_of(SCORE_LEVEL, &tally, 1.0 - seen / n)?;
+        let level = session.quantile_of(SCORE_LEVEL, &tally, 1.0 - seen / n)?;
         Ok(level * ((count / wanted).ln() / (count / seen).ln()).powf(tuning.tail))
     }
 
     /// The mean slope of the scores in units of that at the start, from its noisy trace.
-    fn mean_slope(&self, trace: f64, bound: f64, null: f64, purse: &mut Purse<'_>) -> Result<f64> {
+    fn mean_slope(&self, trace: f64, bound: f64, null: f64, session: &mut ReleaseSession<'_>) -> Result<f64> {
         let Self { plan, slopes, response, whitened, .. } = self;
         let sensitivity = scores::trace_sensitivity(bound, plan.shape, response.count);
         let share = slopes.trace / slopes.scores.len() as f64;
-        let noise = noise_of(plan, purse, TRACE, share) * sensitivity / whitened.spread.sum();
+        let noise = noise_of(plan, session, TRACE, share) * sensitivity / whitened.spread.sum();
         let mut released = vec![trace];
-        purse.vector(TRACE, &mut released, sensitivity)?;
+        session.vector(TRACE, &mut released, sensitivity)?;
         let found = released[0] / whitened.spread.sum();
         let keep = if plan.shape.grouped {
             // Nobody knows beforehand how many rows a unit has.
@@ -195,15 +195,15 @@ impl Passes<'_> {
         bounds: ScoreBounds,
         guess: f64,
         share: f64,
-        purse: &mut Purse<'_>,
+        session: &mut ReleaseSession<'_>,
     ) -> Result<SymmetricEigen<f64, nalgebra::Dyn>> {
         let Self { plan, whitened, rows, .. } = *self;
         let (map, bound, count) = (&whitened.map, bounds.slopes, self.response.count);
         let d = map.columns();
         let sensitivity = products::sensitivity(map, 1, bound, plan.shape, count);
         let mut packed = products::read(rows, map, 1, Weights::Slopes { at, bounds }, bound, count)?;
-        let noise = noise_of(plan, purse, SLOPES, share) * sensitivity;
-        purse.vector(SLOPES, &mut packed, sensitivity)?;
+        let noise = noise_of(plan, session, SLOPES, share) * sensitivity;
+        session.vector(SLOPES, &mut packed, sensitivity)?;
         let target = whitened.symmetric(&(&whitened.spread * guess));
         let apart = products::unpacked(packed, d, 1) - &target;
         let expected = noise * noise * (d * (d + 1)) as f64 / 2.0;

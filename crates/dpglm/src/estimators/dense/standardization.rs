@@ -6,11 +6,11 @@
 
 use super::noise_of;
 use super::plan::{COLUMNS, Plan};
-use crate::central::purse::Purse;
 use crate::error::{Error, Result};
 use crate::passes::Rows;
 use crate::passes::columns::{SQUARE, sensitivity};
 use crate::passes::row_map::RowMap;
+use crate::release::ReleaseSession;
 
 /// The smallest variance that a column is taken to have.
 const LEAST_VARIANCE: f64 = 1e-4;
@@ -22,7 +22,7 @@ pub(super) fn release(
     share: f64,
     intercept: bool,
     count: f64,
-    purse: &mut Purse<'_>,
+    session: &mut ReleaseSession<'_>,
 ) -> Result<RowMap> {
     let (sums, constant) = rows.columns()?;
     // A table that was not made with the constant is the caller's mistake, not a private value.
@@ -44,8 +44,8 @@ pub(super) fn release(
     };
     if columns > 0 {
         let sensitivity = sensitivity(columns, intercept, plan.shape, count);
-        let noise = noise_of(plan, purse, COLUMNS, share) * sensitivity;
-        purse.vector(COLUMNS, &mut moments, sensitivity)?;
+        let noise = noise_of(plan, session, COLUMNS, share) * sensitivity;
+        session.vector(COLUMNS, &mut moments, sensitivity)?;
         let least = (3.0 * noise).clamp(LEAST_VARIANCE, 1.0);
         smallest = least.sqrt();
         let (means, squares) = moments.split_at(if intercept { columns } else { 0 });

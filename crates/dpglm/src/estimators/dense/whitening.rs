@@ -6,12 +6,12 @@
 
 use super::noise_of;
 use super::plan::{MOST_PRODUCTS, PRODUCTS, Plan, ROW_LEVEL, SEEN, SlopePlan};
-use crate::central::purse::Purse;
 use crate::error::Result;
 use crate::mechanisms::Candidates;
 use crate::passes::products::{self, Weights};
 use crate::passes::row_map::RowMap;
 use crate::passes::{Absent, Number, OfUnit, Rows};
+use crate::release::ReleaseSession;
 use nalgebra::{DMatrix, DVector};
 
 /// Coordinates, and what is known of the rows in them.
@@ -36,7 +36,7 @@ pub(super) fn release(
     plan: &Plan,
     slopes: &SlopePlan,
     count: f64,
-    purse: &mut Purse<'_>,
+    session: &mut ReleaseSession<'_>,
 ) -> Result<Whitened> {
     let d = standard.columns();
     let Some(share) = slopes.products.filter(|_| d <= MOST_PRODUCTS) else {
@@ -59,13 +59,13 @@ pub(super) fn release(
             let grid = Candidates::positive_geometric(0.25 * root, 16.0 * root, 4)?;
             let number = Number::Norm { map: standard.clone() };
             let (tally, _) = rows.tally(number, OfUnit::Largest, Absent::Zero, grid)?;
-            purse.quantile_of(ROW_LEVEL, &tally, 1.0 - beyond / n)?
+            session.quantile_of(ROW_LEVEL, &tally, 1.0 - beyond / n)?
         }
     };
     let sensitivity = products::sensitivity(&standard, 1, reach * reach, plan.shape, count);
     let mut packed = products::read(rows, &standard, 1, Weights::Shortened { reach }, reach * reach, count)?;
-    let noise = noise_of(plan, purse, PRODUCTS, share) * sensitivity;
-    purse.vector(PRODUCTS, &mut packed, sensitivity)?;
+    let noise = noise_of(plan, session, PRODUCTS, share) * sensitivity;
+    session.vector(PRODUCTS, &mut packed, sensitivity)?;
     let mut eigen = products::unpacked(packed, d, 1).symmetric_eigen();
     eigen.eigenvalues.iter_mut().for_each(|a| *a = a.max(0.0));
     let mut lift = noise * root + 1e-6;

@@ -1,4 +1,4 @@
-//! Neighbours that try to break the claimed sensitivities ([`crate::central::purse`], `tape`), with everything asked for: with and without
+//! Neighbours that try to break the claimed sensitivities ([`crate::central::session`], `tape`), with everything asked for: with and without
 //! missing cells and groups.
 
 use super::{Block, Describe, MeanRows};

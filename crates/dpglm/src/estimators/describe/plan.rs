@@ -5,13 +5,13 @@
 
 use super::{Block, Describe, MeanShape};
 use crate::central::Privacy;
-use crate::central::purse::Planned;
 use crate::estimators::means::plan::Plan as MeansPlan;
+use crate::release::{Chosen, Handle, PlannedRelease, Vector};
 
-pub(super) const QUARTILES: &str = "quartiles";
-pub(super) const ENDS: &str = "ends of the quartiles' intervals";
-pub(super) const TALLIES: &str = "tallies";
-pub(super) const PRODUCTS: &str = "products of columns";
+pub(super) const QUARTILES: Handle<Chosen> = Handle::new("quartiles");
+pub(super) const ENDS: Handle<Chosen> = Handle::new("ends of the quartiles' intervals");
+pub(super) const TALLIES: Handle<Vector> = Handle::new("tallies");
+pub(super) const PRODUCTS: Handle<Vector> = Handle::new("products of columns");
 
 /// Parts of the budget, before they are divided by their sum.
 const MEANS: f64 = 0.45;
@@ -56,17 +56,17 @@ impl Plan {
     }
 
     /// The lines of the plan.
-    pub(super) fn lines(&self) -> Vec<Planned> {
+    pub(super) fn lines(&self) -> Vec<PlannedRelease> {
         let mut lines = self.means.lines();
         if self.quartiles > 0.0 {
-            lines.push(Planned::selection(QUARTILES, (1.0 - OF_ENDS) * self.quartiles, 3 * self.numbers));
-            lines.push(Planned::selection(ENDS, OF_ENDS * self.quartiles, 6 * self.numbers));
+            lines.push(QUARTILES.planned((1.0 - OF_ENDS) * self.quartiles, 3 * self.numbers));
+            lines.push(ENDS.planned(OF_ENDS * self.quartiles, 6 * self.numbers));
         }
         if self.tallies > 0.0 {
-            lines.push(Planned::gaussian(TALLIES, self.tallies, 1));
+            lines.push(TALLIES.planned(self.tallies, 1));
         }
         if self.products > 0.0 {
-            lines.push(Planned::gaussian(PRODUCTS, self.products, 1));
+            lines.push(PRODUCTS.planned(self.products, 1));
         }
         lines
     }

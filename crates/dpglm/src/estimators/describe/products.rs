@@ -14,10 +14,10 @@
 
 use super::plan::{PRODUCTS, Plan};
 use super::{Block, Describe, MeanRows};
-use crate::central::purse::Purse;
 use crate::error::Result;
 use crate::estimators::means::clips::Clip;
 use crate::passes::by_unit::mean_sensitivity;
+use crate::release::ReleaseSession;
 
 const HEIGHT: f64 = 0.5;
 /// One, as a whole number.
@@ -41,7 +41,7 @@ pub(super) fn release(
     rows: &MeanRows<'_>,
     clips: &[Option<Clip>],
     centres: &[Vec<f64>],
-    purse: &mut Purse<'_>,
+    session: &mut ReleaseSession<'_>,
 ) -> Result<Option<Vec<Products>>> {
     if !model.correlations {
         return Ok(None);
@@ -92,8 +92,8 @@ pub(super) fn release(
     let marks = if missing { HEIGHT * HEIGHT } else { 0.0 };
     let distance = (p2 + marks * off / 2.0).max((1.0 + marks) * off).sqrt();
     let sensitivity = mean_sensitivity(distance, 4 * width, n, n as f64);
-    let noise = purse.noise_per_sensitivity(PRODUCTS) * sensitivity;
-    purse.vector(PRODUCTS, &mut values, sensitivity)?;
+    let noise = session.noise_per_sensitivity(PRODUCTS) * sensitivity;
+    session.vector(PRODUCTS, &mut values, sensitivity)?;
     let of_group = |(group, units): (&[f64], Vec<f64>)| Products {
         units,
         pairs: (0..pairs).map(|k| (group[k], missing.then(|| group[pairs + k] / HEIGHT))).collect(),

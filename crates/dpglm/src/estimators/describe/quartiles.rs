@@ -22,12 +22,12 @@
 use super::estimates::Counts;
 use super::plan::{ENDS, Plan, QUARTILES};
 use super::{Block, Describe, MeanRows, Scale};
-use crate::central::purse::Purse;
 use crate::error::Result;
 use crate::estimators::means::GroupMeans;
 use crate::estimators::means::clips::Clip;
 use crate::mechanisms::Candidates;
 use crate::numeric::normal_quantile;
+use crate::release::ReleaseSession;
 
 /// The density at a quartile, times the standard deviation: that of a normal column, about.
 const DENSITY: f64 = 0.3;
@@ -60,7 +60,7 @@ pub(super) fn release(
     clips: &[Option<Clip>],
     means: &[GroupMeans],
     counts: &Counts,
-    purse: &mut Purse<'_>,
+    session: &mut ReleaseSession<'_>,
 ) -> Result<Quartiles> {
     let groups = plan.shape.groups.unwrap_or(1);
     let n = plan.shape.units as f64;
@@ -77,7 +77,7 @@ pub(super) fn release(
         }
         for (group, cells) in cells.iter().enumerate() {
             let counted = (n * counts.observed(group, block).share).max(1.0);
-            let noise = purse.noise_per_sensitivity(ENDS);
+            let noise = session.noise_per_sensitivity(ENDS);
             // Step 0
             let told = 2.0 * (0.2 / counted + 2.0 * (noise / counted).powi(2)).sqrt() / DENSITY;
             let deviation = means[group].columns[column].deviation;
@@ -90,14 +90,14 @@ pub(super) fn release(
             let mirrored: Vec<f64> = cells.iter().map(|x| -x - 2.0 * lowered).collect();
             let mut of_group = [Quartile { value: low, low, high }; 3];
             for (q, quartile) in LEVELS.into_iter().zip(&mut of_group) {
-                quartile.value = purse.quantile(QUARTILES, cells, places, q)?.clamp(low, high);
+                quartile.value = session.quantile(QUARTILES, cells, places, q)?.clamp(low, high);
                 let away = z * (q * (1.0 - q) / counted + 2.0 * (noise / counted).powi(2)).sqrt();
                 if q - away >= 0.0 {
-                    let end = -purse.quantile(ENDS, &mirrored, below, 1.0 - (q - away))?;
+                    let end = -session.quantile(ENDS, &mirrored, below, 1.0 - (q - away))?;
                     quartile.low = end.clamp(low, high);
                 }
                 if q + away <= 1.0 {
-                    quartile.high = purse.quantile(ENDS, cells, above, q + away)?.clamp(low, high);
+                    quartile.high = session.quantile(ENDS, cells, above, q + away)?.clamp(low, high);
                 }
             }
             all[group][block] = Some(of_group);

@@ -10,9 +10,9 @@
 
 use super::plan::{Plan, TALLIES};
 use super::{Block, Describe, MeanRows};
-use crate::central::purse::Purse;
 use crate::error::Result;
 use crate::passes::by_unit::mean_sensitivity;
+use crate::release::ReleaseSession;
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -108,7 +108,7 @@ pub(super) fn release(
     model: &Describe,
     plan: &Plan,
     rows: &MeanRows<'_>,
-    purse: &mut Purse<'_>,
+    session: &mut ReleaseSession<'_>,
 ) -> Result<Tallies> {
     let tallies = tallies(model, plan);
     let groups = plan.shape.groups.unwrap_or(1);
@@ -132,8 +132,8 @@ pub(super) fn release(
     let mut shares: Vec<f64> = counts.into_iter().map(|count| count as f64 / n as f64).collect();
     let distance = (2.0 * tallies.len() as f64).sqrt();
     let sensitivity = mean_sensitivity(distance, 4 * tallies.len(), n, n as f64);
-    released.noise = purse.noise_per_sensitivity(TALLIES) * sensitivity;
-    purse.vector(TALLIES, &mut shares, sensitivity)?;
+    released.noise = session.noise_per_sensitivity(TALLIES) * sensitivity;
+    session.vector(TALLIES, &mut shares, sensitivity)?;
 
     for (group, shares) in shares.chunks_exact(width).enumerate() {
         let mut first = 0;

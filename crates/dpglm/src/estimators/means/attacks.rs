@@ -1,4 +1,4 @@
-//! Neighbours that try to break the claimed sensitivities ([`crate::central::purse`], `tape`): with and without units, weights, missing
+//! Neighbours that try to break the claimed sensitivities ([`crate::central::session`], `tape`): with and without units, weights, missing
 //! cells and groups, at budgets that reach every release.
 
 use super::{Block, MeanRows, Means};

@@ -16,9 +16,9 @@
 use super::plan::{CENTRES, NARROWER, Plan, WIDER};
 use super::rows::MeanRows;
 use super::{Block, Means};
-use crate::central::purse::Purse;
 use crate::error::Result;
 use crate::mechanisms::Candidates;
+use crate::release::{Chosen, Handle, ReleaseSession};
 
 /// Distances from the centre, each this part of the last.
 const STEP: f64 = 1.04;
@@ -69,7 +69,7 @@ pub(in crate::estimators) fn release(
     model: &Means,
     plan: &Plan,
     rows: &MeanRows<'_>,
-    purse: &mut Purse<'_>,
+    session: &mut ReleaseSession<'_>,
 ) -> Result<Vec<Option<Clip>>> {
     let mut column = 0;
     let mut clips = Vec::with_capacity(model.blocks.len());
@@ -78,7 +78,7 @@ pub(in crate::estimators) fn release(
             Block::Category { .. } => None,
             Block::Number { low, high } if plan.clipped > 0 => {
                 let side = Side { rows, block: place, column, low, high };
-                Some(side.clip(plan, purse)?)
+                Some(side.clip(plan, session)?)
             }
             Block::Number { low, high } | Block::Binary { low, high } => {
                 Some(Clip { low, high, centre: low / 2.0 + high / 2.0, allowance: 0.0 })
@@ -138,26 +138,26 @@ impl Side<'_, '_> {
         beyond
     }
 
-    fn clip(&self, plan: &Plan, purse: &mut Purse<'_>) -> Result<Clip> {
+    fn clip(&self, plan: &Plan, session: &mut ReleaseSession<'_>) -> Result<Clip> {
         let (low, high) = (self.low, self.high);
         let n = plan.shape.units as f64;
         // Step 1
-        let evidence = n / (4.0 * plan.rank_noise(CENTRES, purse.noise_per_sensitivity(CENTRES)));
+        let evidence = n / (4.0 * plan.rank_noise(CENTRES, session.noise_per_sensitivity(CENTRES)));
         let places = evidence.min(9.7).exp().max(128.0) as u64 + 1;
-        let centre = purse.quantile(CENTRES, &self.means(), Candidates::even(low, high, places)?, 0.5)?;
+        let centre = session.quantile(CENTRES, &self.means(), Candidates::even(low, high, places)?, 0.5)?;
 
         // Step 2
         let rooms = [(centre - low).max(0.0), (high - centre).max(0.0)];
         let order = if rooms[0] <= rooms[1] { [0, 1] } else { [1, 0] };
         let room = rooms[order[1]];
-        let eta = 2.0 / plan.rank_noise(WIDER, purse.noise_per_sensitivity(WIDER));
+        let eta = 2.0 / plan.rank_noise(WIDER, session.noise_per_sensitivity(WIDER));
         let least = if rooms[order[0]] <= 1e-9 * room { FLOOR_AT_END } else { FLOOR };
         let mut floor = room * least.max((-eta * n * SEEN / pull(eta, n)).exp());
         let (mut widths, mut squares) = (rooms, 0.0);
         for (side, what) in order.into_iter().zip([NARROWER, WIDER]) {
-            let eta = 2.0 / plan.rank_noise(what, purse.noise_per_sensitivity(what));
+            let eta = 2.0 / plan.rank_noise(what, session.noise_per_sensitivity(what));
             let pull = pull(eta, n);
-            let width = self.distance(side == 1, centre, rooms[side], floor, pull / eta, what, purse)?;
+            let width = self.distance(side == 1, centre, rooms[side], floor, pull / eta, what, session)?;
             if width < rooms[side] {
                 squares += (ALLOWANCE * pull / eta * width / n).powi(2);
             }
@@ -182,8 +182,8 @@ impl Side<'_, '_> {
         room: f64,
         floor: f64,
         reward: f64,
-        what: &str,
-        purse: &mut Purse<'_>,
+        what: Handle<Chosen>,
+        session: &mut ReleaseSession<'_>,
     ) -> Result<f64> {
         // Largest first; a side without room has one candidate, which costs what it was planned to.
         let widths: Vec<f64> = match room > 0.0 {
@@ -201,7 +201,7 @@ impl Side<'_, '_> {
                 -(total as f64) - (wide / GRAIN).round().clamp(-1e10, 1e10) * GRAIN
             })
             .collect();
-        let chosen = purse.choice(what, &scores, 1.0)?;
+        let chosen = session.choice(what, &scores, 1.0)?;
         Ok(widths.get(chosen).copied().unwrap_or(room))
     }
 }

@@ -6,12 +6,12 @@
 
 use super::{Block, MeanShape, Means};
 use crate::central::Privacy;
-use crate::central::purse::Planned;
+use crate::release::{Chosen, Handle, PlannedRelease, Vector};
 
-pub(in crate::estimators) const CENTRES: &str = "column medians";
-pub(in crate::estimators) const WIDER: &str = "clips of the wider sides";
-pub(in crate::estimators) const NARROWER: &str = "clips of the narrower sides";
-pub(in crate::estimators) const SUMS: &str = "clipped sums";
+pub(in crate::estimators) const CENTRES: Handle<Chosen> = Handle::new("column medians");
+pub(in crate::estimators) const WIDER: Handle<Chosen> = Handle::new("clips of the wider sides");
+pub(in crate::estimators) const NARROWER: Handle<Chosen> = Handle::new("clips of the narrower sides");
+pub(in crate::estimators) const SUMS: Handle<Vector> = Handle::new("clipped sums");
 
 /// Shares of the budget; the sums have the rest.
 const CENTRE: f64 = 0.02;
@@ -68,29 +68,31 @@ impl Plan {
     }
 
     /// The lines of the plan.
-    pub(in crate::estimators) fn lines(&self) -> Vec<Planned> {
+    pub(in crate::estimators) fn lines(&self) -> Vec<PlannedRelease> {
         let count = self.clipped as u64;
         if count == 0 {
-            return vec![Planned::gaussian(SUMS, self.share, 1)];
+            return vec![SUMS.planned(self.share, 1)];
         }
         let lines = [
-            Planned::selection(CENTRES, CENTRE, count),
-            Planned::selection(WIDER, CLIP * WIDER_PART, count),
-            Planned::selection(NARROWER, CLIP * (1.0 - WIDER_PART), count),
-            Planned::gaussian(SUMS, 1.0 - CENTRE - CLIP, 1),
+            CENTRES.planned(CENTRE, count),
+            WIDER.planned(CLIP * WIDER_PART, count),
+            NARROWER.planned(CLIP * (1.0 - WIDER_PART), count),
+            SUMS.planned(1.0 - CENTRE - CLIP, 1),
         ];
         lines.map(|line| line.at(0, self.share)).to_vec()
     }
 
     /// The noise of a planned selection in units of its sensitivity; what was planned with, where none is added.
-    pub(in crate::estimators) fn rank_noise(&self, what: &str, calibrated: f64) -> f64 {
+    pub(in crate::estimators) fn rank_noise(&self, what: Handle<Chosen>, calibrated: f64) -> f64 {
         if self.private {
             return calibrated;
         }
-        let share = match what {
-            CENTRES => CENTRE,
-            WIDER => CLIP * WIDER_PART,
-            _ => CLIP * (1.0 - WIDER_PART),
+        let share = if what == CENTRES {
+            CENTRE
+        } else if what == WIDER {
+            CLIP * WIDER_PART
+        } else {
+            CLIP * (1.0 - WIDER_PART)
         };
         1.0 / (self.mu * (share / self.clipped.max(1) as f64).sqrt())
     }

@@ -25,10 +25,10 @@ use super::clips::Clip;
 use super::plan::{Plan, SUMS};
 use super::rows::MeanRows;
 use super::{Block, Means};
-use crate::central::purse::Purse;
 use crate::error::Result;
 use crate::passes::by_unit::mean_sensitivity;
 use crate::passes::columns::SQUARE;
+use crate::release::ReleaseSession;
 
 /// One, as a whole number.
 const ONE: f64 = 16_777_216.0;
@@ -186,7 +186,7 @@ pub(in crate::estimators) fn release(
     plan: &Plan,
     rows: &MeanRows<'_>,
     clips: &[Option<Clip>],
-    purse: &mut Purse<'_>,
+    session: &mut ReleaseSession<'_>,
 ) -> Result<Vec<Vec<BlockSums>>> {
     let (layouts, width) = layouts(model, plan);
     let groups = plan.shape.groups.unwrap_or(1);
@@ -200,8 +200,8 @@ pub(in crate::estimators) fn release(
     let distance = layouts.iter().map(|l| (l.scale * l.distance()).powi(2)).sum::<f64>().sqrt();
     // Rounded twice, so each coordinate counts four times.
     let sensitivity = mean_sensitivity(distance, 4 * groups * width, units, units as f64);
-    let deviation = purse.noise_per_sensitivity(SUMS) * sensitivity;
-    purse.vector(SUMS, &mut values, sensitivity)?;
+    let deviation = session.noise_per_sensitivity(SUMS) * sensitivity;
+    session.vector(SUMS, &mut values, sensitivity)?;
 
     let of_block = |group: &[f64], layout: &Layout| {
         let parts: Vec<f64> =

@@ -5,12 +5,12 @@ use super::super::plan::{InferencePlan, Plan};
 use super::super::scores::{Passes, RecomposeBy, eigen_of};
 use super::super::whitening::growth;
 use super::{CURVATURE, LEVELS, SECOND, SLOPE};
-use crate::central::purse::Purse;
 use crate::error::Result;
 use crate::mechanisms::Candidates;
 use crate::passes::products::{self, Weights};
 use crate::passes::row_map::RowMap;
 use crate::passes::{Absent, At, Number, OfUnit};
+use crate::release::{Handle, ReleaseSession, Vector};
 use nalgebra::DMatrix;
 
 /// How far noise may lift an eigenvalue of products that are still taken for noise, in units of `sqrt(D)` deviations.
@@ -94,19 +94,19 @@ impl Steps<'_, '_> {
         beyond: f64,
         size: f64,
         octaves: [i32; 2],
-        purse: &mut Purse<'_>,
+        session: &mut ReleaseSession<'_>,
     ) -> Result<f64> {
         let [low, high] = octaves.map(|power| size * 2f64.powi(power));
         let grid = Candidates::positive_geometric(low, high, 4)?;
         let (tally, largest) = self.passes.rows.tally(number, OfUnit::Sum, Absent::Zero, grid)?;
-        let level = purse.quantile_of(LEVELS, &tally, 1.0 - beyond / self.n)?;
+        let level = session.quantile_of(LEVELS, &tally, 1.0 - beyond / self.n)?;
         // Without noise there is no need to clip.
         Ok(if self.plan.private { level } else { low.max(1.001 * largest) })
     }
 
     /// The deviation of noise per unit of sensitivity.
-    pub(super) fn noise(&self, what: &str, share: f64, purse: &Purse<'_>) -> f64 {
-        if self.plan.private { noise_of(self.plan, purse, what, share) } else { 0.0 }
+    pub(super) fn noise(&self, what: Handle<Vector>, share: f64, session: &ReleaseSession<'_>) -> f64 {
+        if self.plan.private { noise_of(self.plan, session, what, share) } else { 0.0 }
     }
 
     /// Few enough units that clipping them hardly matters for a matrix.
@@ -122,38 +122,40 @@ impl Steps<'_, '_> {
         map: &RowMap,
         at: &At,
         size: f64,
-        purse: &mut Purse<'_>,
+        session: &mut ReleaseSession<'_>,
     ) -> Result<(DMatrix<f64>, f64)> {
         let traces = Number::SlopeTrace { map: map.clone(), at: at.clone() };
-        let bound = self.bound(traces, size, purse)?;
+        let bound = self.bound(traces, size, session)?;
         let weights = Weights::Curvature { at: at.clone(), bound };
         let packed = products::read(self.passes.rows, map, 1, weights, bound, self.count)?;
-        self.noisy(CURVATURE, map, 1, packed, bound, purse)
+        self.noisy(CURVATURE, map, 1, packed, bound, session)
     }
 
     /// The bound on the traces of units.
-    fn bound(&self, traces: Number, size: f64, purse: &mut Purse<'_>) -> Result<f64> {
-        self.level(traces, self.many(), size, [-3, 6], purse)
+    fn bound(&self, traces: Number, size: f64, session: &mut ReleaseSession<'_>) -> Result<f64> {
+        self.level(traces, self.many(), size, [-3, 6], session)
     }
 
     /// A packed matrix with noise, each unit's part in it being of this trace at most, and the deviation of the noise.
     fn noisy(
         &self,
-        what: &'static str,
+        what: Handle<Vector>,
         map: &RowMap,
         outputs: usize,
         mut packed: Vec<f64>,
         trace: f64,
-        purse: &mut Purse<'_>,
+        session: &mut ReleaseSession<'_>,
     ) -> Result<(DMatrix<f64>, f64)> {
         let sensitivity = products::sensitivity(map, outputs, trace, self.plan.shape, self.count);
-        let share = match what {
-            CURVATURE => self.shares.stages.first().copied().unwrap_or(1.0),
-            SLOPE => self.shares.slope,
-            _ => self.shares.second,
+        let share = if what == CURVATURE {
+            self.shares.stages.first().copied().unwrap_or(1.0)
+        } else if what == SLOPE {
+            self.shares.slope
+        } else {
+            self.shares.second
         };
-        let noise = self.noise(what, share, purse) * sensitivity;
-        purse.vector(what, &mut packed, sensitivity)?;
+        let noise = self.noise(what, share, session) * sensitivity;
+        session.vector(what, &mut packed, sensitivity)?;
         Ok((products::unpacked(packed, self.d, outputs), noise))
     }
 }
@@ -171,17 +173,17 @@ impl Steps<'_, '_> {
         at: &At,
         dimension: f64,
         slope: f64,
-        purse: &mut Purse<'_>,
+        session: &mut ReleaseSession<'_>,
     ) -> Result<Bound> {
         let Self { plan, shares, count, d, outputs, .. } = *self;
         let sizes = || Number::ScoreSize { map: map.clone(), at: at.clone() };
         let size = (dimension * slope).sqrt();
         let octaves = if plan.shape.grouped { [-6, 10] } else { [-6, 6] };
         let beyond = self.seen.min(0.1 * count);
-        let common = self.level(sizes(), 0.25 * count, size, octaves, purse)?;
+        let common = self.level(sizes(), 0.25 * count, size, octaves, session)?;
         let span = (0.25 * count / beyond).max(1.0).ln();
         // A level so few units lie beyond is missed now and then, and a far one found instead: tails fall faster than that.
-        let seen = self.level(sizes(), beyond, size, octaves, purse)?.min(common * (STEEP * span).exp());
+        let seen = self.level(sizes(), beyond, size, octaves, session)?.min(common * (STEEP * span).exp());
         let tail = if span > 0.7 { ((seen / common).max(1.0).ln() / span).clamp(0.1, 0.5) } else { 0.4 };
         let root = ((d * outputs) as f64).sqrt();
         let wanted = 1.2 * root / plan.mu;
@@ -207,26 +209,26 @@ impl Steps<'_, '_> {
         at: &At,
         reach: Bound,
         size: f64,
-        purse: &mut Purse<'_>,
+        session: &mut ReleaseSession<'_>,
     ) -> Result<[(DMatrix<f64>, f64); 2]> {
         let (outputs, count, rows, far) = (self.outputs, self.count, self.passes.rows, reach.far);
-        let bound = self.bound(Number::FarTrace { map: map.clone(), at: at.clone(), far }, size, purse)?;
+        let bound = self.bound(Number::FarTrace { map: map.clone(), at: at.clone(), far }, size, session)?;
         let (at, second) = (at.clone(), far.min(1.5 * reach.seen));
         if !self.plan.shape.grouped {
             let traces = [bound, second * second];
             let weights = Weights::FarAndSecond { at, far, bound, second };
             let [slope, products] = products::read_several(rows, map, outputs, weights, traces, count)?;
             return Ok([
-                self.noisy(SLOPE, map, outputs, slope, bound, purse)?,
-                self.noisy(SECOND, map, outputs, products, second * second, purse)?,
+                self.noisy(SLOPE, map, outputs, slope, bound, session)?,
+                self.noisy(SECOND, map, outputs, products, second * second, session)?,
             ]);
         }
         let weights = Weights::Far { at: at.clone(), far, bound };
         let packed = products::read(rows, map, outputs, weights, bound, count)?;
-        let slope = self.noisy(SLOPE, map, outputs, packed, bound, purse)?;
+        let slope = self.noisy(SLOPE, map, outputs, packed, bound, session)?;
         let trace = (second * (1.0 + map.growth() * 2f64.powi(-16))).powi(2);
         let weights = Weights::SecondOfUnits { at, far, second };
         let packed = products::read(rows, map, 1, weights, trace, count)?;
-        Ok([slope, self.noisy(SECOND, map, 1, packed, trace, purse)?])
+        Ok([slope, self.noisy(SECOND, map, 1, packed, trace, session)?])
     }
 }

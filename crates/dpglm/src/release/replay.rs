@@ -18,7 +18,7 @@
 //! A session is watched only if its calibration carries a [`Probe`], which nothing outside this crate can attach. A watched or
 //! broken session closes with a certificate that promises nothing.
 
-use super::{Calibration, Purse};
+use super::{CalibratedPlan, Handle, ReleaseSession};
 use crate::error::{Error, Result};
 use crate::mechanisms::{PrivateQuantile, Tally};
 use crate::noise::RandomSource;
@@ -104,23 +104,23 @@ pub(crate) enum Output {
 /// One release of a recorded run.
 #[derive(Clone)]
 pub(crate) struct Recorded {
-    pub what: String,
+    pub what: &'static str,
     pub stage: u8,
     pub input: Input,
     pub output: Output,
-    calibration: Arc<Calibration>,
+    calibration: Arc<CalibratedPlan>,
 }
 
 /// One release on two neighbouring tables, given everything that was released before.
 #[derive(Clone)]
 pub(crate) struct Compared {
-    pub what: String,
+    pub what: &'static str,
     pub stage: u8,
     /// On the table and on its neighbour.
     pub inputs: [Input; 2],
     /// How far the inputs are apart, as a share of the stated sensitivity. Above 1 the claim is refuted.
     pub share: f64,
-    calibration: Arc<Calibration>,
+    calibration: Arc<CalibratedPlan>,
 }
 
 /// Shapes only: inputs are private values.
@@ -192,7 +192,7 @@ impl Watch {
     /// What is played back in place of this release; `None` if it is to be drawn. `input` may depend on what is released.
     pub(super) fn play(
         &self,
-        what: &str,
+        what: &'static str,
         stage: u8,
         input: &impl Fn(&Output) -> Input,
     ) -> Result<Option<Output>> {
@@ -206,7 +206,7 @@ impl Watch {
                 None => Ok(None),
             };
         };
-        if (recorded.what.as_str(), recorded.stage) != (what, stage) {
+        if (recorded.what, recorded.stage) != (what, stage) {
             return Err(different("the two runs released different things"));
         }
         if let Some(compared) = &mut replay.compared
@@ -214,7 +214,7 @@ impl Watch {
         {
             let input = input(&recorded.output);
             compared.push(Compared {
-                what: what.into(),
+                what,
                 stage,
                 share: recorded.input.share(&input)?,
                 inputs: [recorded.input.clone(), input],
@@ -227,13 +227,13 @@ impl Watch {
     /// Keeps a release that was drawn.
     pub(super) fn keep(
         &self,
-        what: &str,
+        what: &'static str,
         stage: u8,
         input: Input,
         output: Output,
-        calibration: Arc<Calibration>,
+        calibration: Arc<CalibratedPlan>,
     ) {
-        self.replay().kept.push(Recorded { what: what.into(), stage, input, output, calibration });
+        self.replay().kept.push(Recorded { what, stage, input, output, calibration });
     }
 }
 
@@ -311,27 +311,33 @@ impl Input {
     }
 
     /// Makes the release, through the session.
-    fn release(&self, what: &str, purse: &mut Purse<'_>) -> Result<Output> {
+    fn release(&self, what: &'static str, session: &mut ReleaseSession<'_>) -> Result<Output> {
         Ok(match self {
             Input::Vector { values, sensitivity } => {
                 let mut values = values.clone();
-                purse.vector(what, &mut values, *sensitivity)?;
+                session.vector(Handle::new(what), &mut values, *sensitivity)?;
                 Output::Vector(values)
             }
-            Input::Quantile { tally, q } => Output::Number(purse.quantile_of(what, tally, *q)?),
-            Input::Top { scores, count, sensitivity } => {
-                Output::Indices(purse.top(what, scores, *count, *sensitivity)?)
+            Input::Quantile { tally, q } => {
+                Output::Number(session.quantile_of(Handle::new(what), tally, *q)?)
             }
-            Input::Choice { scores, range } => Output::Indices(vec![purse.choice(what, scores, *range)?]),
+            Input::Top { scores, count, sensitivity } => {
+                Output::Indices(session.top(Handle::new(what), scores, *count, *sensitivity)?)
+            }
+            Input::Choice { scores, range } => {
+                Output::Indices(vec![session.choice(Handle::new(what), scores, *range)?])
+            }
             Input::Peel { scores, count, sensitivity } => {
-                Output::Indices(purse.peel(what, scores, *count, *sensitivity)?)
+                Output::Indices(session.peel(Handle::new(what), scores, *count, *sensitivity)?)
             }
             Input::Each { values, sensitivity } => {
                 let mut values = values.clone();
-                purse.each(what, &mut values, *sensitivity)?;
+                session.each(Handle::new(what), &mut values, *sensitivity)?;
                 Output::Vector(values)
             }
-            Input::Fullest { counts, bins } => Output::Bin(purse.fullest(what, counts, *bins)?),
+            Input::Fullest { counts, bins } => {
+                Output::Bin(session.fullest(Handle::new(what), counts, *bins)?)
+            }
             Input::Fixed { .. } | Input::Coins => {
                 return Err(Error::Conflict(format!("the {what} can be drawn by a fit only")));
             }
@@ -342,12 +348,12 @@ impl Input {
 impl Compared {
     /// What this release alone is charged as.
     pub(crate) fn claim(&self) -> Result<Event> {
-        self.calibration.claim(&self.what, self.stage, self.inputs[0].count())
+        self.calibration.claim(self.what, self.stage, self.inputs[0].count())
     }
 
     /// The noise of the release per unit of sensitivity, as claimed.
     pub(crate) fn noise_per_sensitivity(&self) -> f64 {
-        self.calibration.noise_per_sensitivity(&self.what, self.stage)
+        self.calibration.noise_per_sensitivity(Handle::<()>::new(self.what), self.stage)
     }
 
     /// Makes the release again on one of the inputs, in a session of its own.
@@ -357,9 +363,9 @@ impl Compared {
     }
 
     /// Makes the release again on one of the inputs, in a session that makes others too.
-    pub(crate) fn draw_from(&self, purse: &mut Purse<'_>, side: bool) -> Result<Output> {
-        purse.enter(self.stage);
-        self.inputs[usize::from(side)].release(&self.what, purse)
+    pub(crate) fn draw_from(&self, session: &mut ReleaseSession<'_>, side: bool) -> Result<Output> {
+        session.enter(self.stage);
+        self.inputs[usize::from(side)].release(self.what, session)
     }
 
     /// Whether the session alone can make the release again: not a fixed one, which its estimator makes.
@@ -373,7 +379,7 @@ impl Compared {
     }
 
     /// The calibration that the release was planned in.
-    pub(crate) fn calibration(&self) -> &Arc<Calibration> {
+    pub(crate) fn calibration(&self) -> &Arc<CalibratedPlan> {
         &self.calibration
     }
 }

@@ -6,7 +6,8 @@
 //! 2. The choice is calibrated to what the releases of all rows leave of the budget: that is what a row of the second part pays.
 //! 3. What is promised is the larger of the two ([`crate::accounting::part`]).
 
-use super::{Calibration, Planned, Privacy, Promise, Purse};
+use super::calibrated::Promise;
+use super::{CalibratedPlan, PlannedRelease, Privacy, ReleaseSession};
 use crate::accounting::Certificate;
 use crate::accounting::part::{self, Part};
 use crate::error::Result;
@@ -22,20 +23,20 @@ pub(crate) const ALL: u8 = 2;
 /// Which rows are in which part.
 const ROWS: [&str; 2] = ["all but every fifth row, in the order of the table", "every fifth row"];
 
-impl Calibration {
+impl CalibratedPlan {
     /// Calibrates a plan for two public parts of the rows. Looks at public quantities only.
     pub(crate) fn in_parts(
-        first: Vec<Planned>,
-        choice: Planned,
-        all: Vec<Planned>,
+        first: Vec<PlannedRelease>,
+        choice: PlannedRelease,
+        all: Vec<PlannedRelease>,
         privacy: Privacy,
     ) -> Result<Self> {
-        let mut plan: Vec<Planned> = first;
+        let mut plan: Vec<PlannedRelease> = first;
         plan.extend(all.iter().map(|line| line.at(ALL, 1.0)));
         // Step 1
         let mut calibration = Self::new(plan, privacy)?;
         let (Some(promise), Privacy::Budget(budget)) = (&calibration.promise, privacy) else {
-            calibration.plan.push(choice.at(SECOND, 1.0));
+            calibration.lines.push(choice.at(SECOND, 1.0));
             return Ok(calibration);
         };
         // Step 2
@@ -45,7 +46,7 @@ impl Calibration {
         // One multiplier serves the whole plan, so the choice gets the share that gives it its own noise.
         let factor = (promise.multiplier / multiplier).powi(2) * (1.0 - 1e-12);
         let multiplier = promise.multiplier;
-        calibration.plan.push(choice.at(SECOND, factor));
+        calibration.lines.push(choice.at(SECOND, factor));
         // Step 3
         let parts = calibration.planned_parts()?;
         let guarantee = part::guarantee(&common, &parts, budget.delta())?;
@@ -56,7 +57,7 @@ impl Calibration {
     /// The planned events of one stage, with sensitivities in units of their own.
     pub(crate) fn events_of(&self, stage: u8) -> Result<Vec<Event>> {
         let Some(promise) = &self.promise else { return Ok(Vec::new()) };
-        let lines = self.plan.iter().filter(|line| line.stage == stage);
+        let lines = self.lines.iter().filter(|line| line.stage == stage);
         lines.map(|line| line.event(promise.multiplier)).collect()
     }
 
@@ -69,7 +70,7 @@ impl Calibration {
     }
 }
 
-impl Purse<'_> {
+impl ReleaseSession<'_> {
     /// The certificate for everything that left, each part's releases apart.
     pub(crate) fn close_in_parts(mut self, adjacency: Adjacency) -> Certificate {
         if let Some(nothing) = self.audited(&adjacency) {
@@ -82,10 +83,10 @@ impl Purse<'_> {
         let part = |(rows, stage): (&str, u8)| Part { rows: rows.into(), events: of(stage) };
         let parts: Vec<Part> = ROWS.into_iter().zip([FIRST, SECOND]).map(part).collect();
         let common = of(ALL);
-        match &self.calibration.promise {
+        match &self.plan.promise {
             None => self.close(adjacency),
             Some(promise) => {
-                let (guarantee, curve) = (promise.guarantee, self.calibration.curve());
+                let (guarantee, curve) = (promise.guarantee, self.plan.curve());
                 Certificate::accounted(adjacency, common, guarantee, curve, &*self.rng).in_parts(parts)
             }
         }
@@ -98,34 +99,38 @@ mod tests {
     use crate::accounting::epsilon_at;
     use crate::noise::RandomSource;
     use crate::privacy::Budget;
+    use crate::release::{Chosen, Handle, Vector};
+
+    const FIT: Handle<Vector> = Handle::new("fit");
+    const CHOICE: Handle<Chosen> = Handle::new("choice");
 
     /// Both parts' rows stay within the budget, and each uses nearly all of it.
     #[test]
     fn each_part_pays_the_whole_budget_and_no_more() {
         let budget = Budget::new(1.0, 1e-5).unwrap();
-        let first = vec![Planned::gaussian("fit", 0.5, 10)];
-        let all = vec![Planned::gaussian("fit", 0.5, 3)];
-        let choice = Planned::selection("choice", 1.0, 1);
-        let calibration = Calibration::in_parts(first, choice, all, Privacy::Budget(budget)).unwrap();
+        let first = vec![FIT.planned(0.5, 10)];
+        let all = vec![FIT.planned(0.5, 3)];
+        let choice = CHOICE.planned(1.0, 1);
+        let calibration = CalibratedPlan::in_parts(first, choice, all, Privacy::Budget(budget)).unwrap();
         let common = calibration.events_of(ALL).unwrap();
         for part in calibration.planned_parts().unwrap() {
             let epsilon = epsilon_at(&[common.clone(), part.events].concat(), 1e-5).unwrap();
             assert!(epsilon <= 1.0 && epsilon > 0.995, "{epsilon}");
         }
         let mut rng = RandomSource::from_os().unwrap();
-        let mut purse = calibration.open(&mut rng);
+        let mut session = calibration.open(&mut rng);
         // The same name in another stage is another release, with its own noise.
-        assert!(purse.top("choice", &[0.0, 1.0], 1, 1.0).is_err());
-        let early = purse.noise_per_sensitivity("fit");
-        purse.vector("fit", &mut vec![0.0], 1.0).unwrap();
-        purse.enter(SECOND);
-        assert!(purse.vector("fit", &mut vec![0.0], 1.0).is_err());
-        purse.top("choice", &[0.0, 1.0], 1, 1.0).unwrap();
-        purse.enter(ALL);
-        assert!(early > 1.5 * purse.noise_per_sensitivity("fit"));
-        (0..3).for_each(|_| purse.vector("fit", &mut vec![0.0], 1.0).unwrap());
-        assert!(purse.vector("fit", &mut vec![0.0], 1.0).is_err());
-        let certificate = purse.close_in_parts(Adjacency::ReplaceRow);
+        assert!(session.top(CHOICE, &[0.0, 1.0], 1, 1.0).is_err());
+        let early = session.noise_per_sensitivity(FIT);
+        session.vector(FIT, &mut vec![0.0], 1.0).unwrap();
+        session.enter(SECOND);
+        assert!(session.vector(FIT, &mut vec![0.0], 1.0).is_err());
+        session.top(CHOICE, &[0.0, 1.0], 1, 1.0).unwrap();
+        session.enter(ALL);
+        assert!(early > 1.5 * session.noise_per_sensitivity(FIT));
+        (0..3).for_each(|_| session.vector(FIT, &mut vec![0.0], 1.0).unwrap());
+        assert!(session.vector(FIT, &mut vec![0.0], 1.0).is_err());
+        let certificate = session.close_in_parts(Adjacency::ReplaceRow);
         assert!(certificate.verify().is_ok());
         assert!(certificate.guarantee().unwrap().epsilon <= 1.0);
         assert_eq!(certificate.parts().iter().map(|p| p.events.len()).collect::<Vec<_>>(), [1, 1]);

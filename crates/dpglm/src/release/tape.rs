@@ -25,7 +25,7 @@ pub(crate) fn attack(run: impl Fn(bool)) -> Tape {
     let compared = compared.expect("both runs release the same things");
     let worst = compared.iter().max_by(|a, b| a.share.total_cmp(&b.share));
     Tape {
-        worst: worst.map(|release| (release.share, release.what.clone())).unwrap_or_default(),
+        worst: worst.map(|release| (release.share, release.what.to_owned())).unwrap_or_default(),
         compared: compared.len(),
     }
 }
