@@ -26,7 +26,7 @@ pub mod trade_off;
 
 pub use canaries::{Canaries, Opposite, PublicBox};
 pub use empirical::{Audit, Claim, Finding, Report};
-pub use inspect::{Estimator, Findings, Ground, Inspection};
+pub use inspect::{Findings, Fitter, Ground, Inspection};
 pub use one_run::OneRun;
 pub use roc::Roc;
 pub use score::{Estimand, ScoreAttack};

@@ -10,6 +10,8 @@ pub mod coordinates;
 pub(crate) mod dense_attacks;
 mod descent;
 pub mod dp_iht;
+#[cfg(test)]
+mod exposures;
 pub mod glm;
 pub mod iht;
 pub mod interval;
@@ -17,7 +19,6 @@ pub mod mean;
 mod moments;
 pub mod multinomial;
 pub mod noisy_iht;
-pub(crate) mod prepared;
 #[cfg(test)]
 mod range_attacks;
 pub mod reference;
@@ -35,6 +36,7 @@ pub mod transfer;
 pub mod vote;
 mod weighting;
 
+pub use crate::release::Prepared;
 pub use crate::release::Privacy;
 pub use dp_iht::DpIht;
 pub use glm::{Fit, Glm};
@@ -43,7 +45,6 @@ pub use interval::Interval;
 pub use mean::{MeanFit, PrivateMean};
 pub use multinomial::{Multinomial, MultinomialFit};
 pub use noisy_iht::{NoisyIht, Selection};
-pub use prepared::Prepared;
 pub use select_refine::{Route, SelectRefine, SparseFit};
 pub use sparse_mean::{SparseMean, SparseMeanFit};
 pub use sparse_multinomial::{SparseMultinomial, SparseMultinomialFit};

@@ -18,11 +18,13 @@
 //! | --- | --- |
 //! | [`plan`] | handles of releases, by kind, and lines of a plan |
 //! | `calibrated` | a plan with its noise, and what it guarantees |
+//! | `estimator` | what an estimator is, and one that is prepared |
 //! | `session` | a calibrated plan being spent |
 //! | [`parts`] | plans for rows in public parts |
 //! | [`replay`] | a run recorded and replayed on a neighbouring table, for audits |
 
 pub(crate) mod calibrated;
+pub(crate) mod estimator;
 pub(crate) mod parts;
 pub(crate) mod plan;
 pub(crate) mod replay;
@@ -30,9 +32,11 @@ pub(crate) mod session;
 #[cfg(test)]
 pub(crate) mod tape;
 
-pub(crate) use calibrated::CalibratedPlan;
+pub use calibrated::CalibratedPlan;
+pub(crate) use estimator::require_shape;
+pub use estimator::{Estimator, Prepared, Progress};
 pub(crate) use plan::{Chosen, Fixed, Handle, NoisyMax, Numbers, PlannedRelease, Vector};
-pub(crate) use session::ReleaseSession;
+pub use session::ReleaseSession;
 
 use crate::accounting::gaussian::largest_mu;
 use crate::privacy::Budget;

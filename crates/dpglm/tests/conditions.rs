@@ -19,6 +19,7 @@ use dpglm::local::{
 use dpglm::noise::RandomSource;
 use dpglm::privacy::{Adjacency, Budget, Randomness, conditions};
 use dpglm::registry::entries;
+use dpglm::release::Estimator;
 use dpglm::tuning::{Truncation, TruncationLevel, TunedRidge, TunedSparseMean, TunedSparsity};
 
 const ROWS: usize = 120;

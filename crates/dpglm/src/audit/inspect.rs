@@ -36,7 +36,7 @@ const SCOUTS: u64 = 20;
 const FEW: usize = 4;
 
 /// Gives the estimate from a table: one number for each column.
-pub type Estimator<'a> = dyn FnMut(&Table, &mut RandomSource) -> Result<Vec<f64>> + 'a;
+pub type Fitter<'a> = dyn FnMut(&Table, &mut RandomSource) -> Result<Vec<f64>> + 'a;
 
 /// What to do, and how surely.
 #[derive(Debug, Clone)]
@@ -142,7 +142,7 @@ impl Inspection {
         &self,
         ground: &Ground<'_>,
         claim: (f64, f64),
-        fit: &mut Estimator<'_>,
+        fit: &mut Fitter<'_>,
         rng: &mut RandomSource,
     ) -> Result<Findings> {
         let d = ground.base.columns();
@@ -213,7 +213,7 @@ impl Inspection {
         left: &Table,
         right: &Table,
         claim: (f64, f64),
-        fit: &mut Estimator<'_>,
+        fit: &mut Fitter<'_>,
         rng: &mut RandomSource,
     ) -> Result<Findings> {
         match left.rows_that_differ(right) {
@@ -244,7 +244,7 @@ impl Inspection {
         along: Option<&[f64]>,
         claim: (f64, f64),
         error: f64,
-        fit: &mut Estimator<'_>,
+        fit: &mut Fitter<'_>,
         rng: &mut RandomSource,
     ) -> Result<Report> {
         let d = left.columns();
@@ -365,8 +365,10 @@ mod tests {
     use super::*;
     use crate::central::transfer::SAME_SUPPORT;
     use crate::central::{Glm, Prepared, Privacy, PrivateMean, Transfer};
+    use crate::data::Shape;
     use crate::families::Family;
     use crate::privacy::Budget;
+    use crate::release::Estimator;
 
     const CLAIM: (f64, f64) = (2.0, 1e-6);
     const ROWS: usize = 600;
@@ -376,7 +378,7 @@ mod tests {
     }
 
     /// One audit on a simulated table of six columns.
-    fn audit(estimand: Estimand, response: (f64, f64), seed: u64, fit: &mut Estimator<'_>) -> Findings {
+    fn audit(estimand: Estimand, response: (f64, f64), seed: u64, fit: &mut Fitter<'_>) -> Findings {
         let mut rng = RandomSource::insecure_seeded(seed);
         let cells = PublicBox::even(6, (-1.0, 1.0), false, response);
         let model = DataModel::new(estimand.clone(), cells, 6).unwrap();
@@ -397,7 +399,8 @@ mod tests {
             });
             assert!(plain.epsilon() > CLAIM.0, "{family:?}: {}", plain.epsilon());
             assert!(plain.rows.is_some() && plain.canaries.is_some());
-            let prepared = Glm::new(family, response).unwrap().prepare(6, ROWS + 8, budget()).unwrap();
+            let prepared =
+                Glm::new(family, response).unwrap().prepare(Shape::new(6, ROWS + 8), budget()).unwrap();
             let private = audit(estimand, response, 22, &mut |table, rng| {
                 Ok(prepared.fit(&table.dataset()?, rng)?.coefficients)
             });
@@ -408,7 +411,10 @@ mod tests {
             Ok((0..6).map(|j| (0..table.rows()).map(|i| table.row(i)[j]).sum::<f64>() / n).collect())
         });
         assert!(plain.epsilon() > CLAIM.0, "{}", plain.epsilon());
-        let prepared = PrivateMean::new(vec![(-1.0, 1.0); 6]).unwrap().prepare(ROWS + 8, budget()).unwrap();
+        let prepared = PrivateMean::new(vec![(-1.0, 1.0); 6])
+            .unwrap()
+            .prepare(Shape::new(6, ROWS + 8), budget())
+            .unwrap();
         let private = audit(Estimand::Mean, (0.0, 1.0), 24, &mut |table, rng| {
             Ok(prepared.fit(&table.design()?, rng)?.means)
         });
@@ -449,12 +455,13 @@ mod tests {
     fn one_run_catches_a_mean_with_half_its_noise() {
         let (n, d, canaries, claim) = (2_050, 2_048, 2_000, (4.0, 1e-5));
         let privacy = Privacy::Budget(Budget::new(claim.0, claim.1).unwrap());
-        let honest = PrivateMean::new(vec![(-1.0, 1.0); d]).unwrap().prepare(n, privacy).unwrap();
+        let honest =
+            PrivateMean::new(vec![(-1.0, 1.0); d]).unwrap().prepare(Shape::new(d, n), privacy).unwrap();
         let events = honest.events().unwrap();
         assert_eq!(events.len(), 1, "one Gaussian release: {events:?}");
         // The mean is shrunk by how much of it is noise, so that the twin must know of its noise.
-        let calibration = honest.calibration.clone().with_known_noise(0.5);
-        let half = Prepared { calibration, ..honest.clone() };
+        let plan = honest.plan.clone().with_known_noise(0.5);
+        let half = Prepared { plan, ..honest.clone() };
         let mut rng = RandomSource::insecure_seeded(0x6861_6c66_206e_6f69);
         let cells = PublicBox::even(d, (-1.0, 1.0), false, (0.0, 1.0));
         let model = DataModel::new(Estimand::Mean, cells, d).unwrap();
@@ -490,7 +497,7 @@ mod tests {
         let claim = (1.0, 1e-5);
         let privacy = Privacy::Budget(Budget::new(claim.0, claim.1).unwrap());
         for (model, caught) in [(literal, true), (certified, false)] {
-            let prepared = model.prepare(2, n, privacy).unwrap();
+            let prepared = model.prepare(Shape::new(2, n), privacy).unwrap();
             let found = inspection
                 .neighbours(
                     &tied(0),

@@ -52,6 +52,7 @@ mod tests {
     use crate::families::Family;
     use crate::noise::RandomSource;
     use crate::privacy::Budget;
+    use crate::release::Estimator;
 
     fn uniform(rng: &mut RandomSource) -> f64 {
         (rng.next_u64() >> 11) as f64 * 2f64.powi(-52) - 1.0

@@ -1,10 +1,12 @@
 //! Neighbours that try to break the claimed sensitivities of the dense estimators ([`crate::release::tape`]).
 
 use super::{Glm, LinearStatistics, Multinomial, Privacy, PrivateMean};
+use crate::data::Shape;
 use crate::data::{Dataset, Design};
 use crate::families::Family;
 use crate::noise::RandomSource;
 use crate::privacy::Budget;
+use crate::release::Estimator;
 use crate::release::tape::attack;
 
 pub(crate) const ROWS: usize = 24;
@@ -100,13 +102,17 @@ pub(crate) fn withstands(
     assert!(worst.0 > 0.5, "{name}: the attacks reach {} of the claim only", worst.0);
 }
 
+/// The shape of tables of rows, or of units of three rows.
+pub(crate) fn shape(units: bool) -> Shape {
+    if units { Shape::new(COLUMNS, ROWS / 3).grouped() } else { Shape::new(COLUMNS, ROWS) }
+}
+
 fn glm(name: &str, family: fn() -> Family, target: (f64, f64), intercept: bool, units: bool) {
     let mut model = Glm::new(family(), target).and_then(|m| m.intervals(0.95)).expect("valid");
     if intercept {
         model = model.with_intercept();
     }
-    let units_count = if units { ROWS / 3 } else { ROWS };
-    let prepared = model.prepare(COLUMNS, units_count, privacy()).expect("valid");
+    let prepared = model.prepare(shape(units), privacy()).expect("valid");
     withstands(name, 100_000, |tables| {
         let pair = tables.neighbours(intercept, units, |u| target.0 + (target.1 - target.0) * u);
         let (prepared, seed) = (prepared.clone(), tables.uniform().to_bits());
@@ -139,7 +145,7 @@ fn poisson_regression_withstands_neighbours() {
 #[test]
 fn multinomial_regression_withstands_neighbours() {
     let model = Multinomial::new(3).expect("valid").with_intercept();
-    let prepared = model.prepare(COLUMNS, ROWS, privacy()).expect("valid");
+    let prepared = model.prepare(shape(false), privacy()).expect("valid");
     withstands("multinomial", 100_000, |tables| {
         let pair = tables.neighbours(true, false, |u| (3.0 * u).floor());
         let (prepared, seed) = (prepared.clone(), tables.uniform().to_bits());
@@ -153,7 +159,7 @@ fn multinomial_regression_withstands_neighbours() {
 fn sufficient_statistics_withstand_neighbours() {
     let model = LinearStatistics::new((-2.0, 3.0)).expect("valid").with_intercept();
     let model = model.intervals(0.95).expect("valid");
-    let prepared = model.prepare(COLUMNS, ROWS, privacy()).expect("valid");
+    let prepared = model.prepare(shape(false), privacy()).expect("valid");
     withstands("statistics", 100_000, |tables| {
         let pair = tables.neighbours(true, false, |u| 5.0 * u - 2.0);
         let (prepared, seed) = (prepared.clone(), tables.uniform().to_bits());
@@ -185,7 +191,7 @@ fn mean_withstands(name: &'static str, releases: usize) {
     let model = PrivateMean::new(vec![(-1.0, 2.0); COLUMNS]).and_then(|m| m.intervals(0.95)).expect("valid");
     let prepared = (0..80)
         .map(|k| Privacy::Budget(Budget::new(0.05 * 1.2_f64.powi(k), 1e-6).expect("valid")))
-        .map(|privacy| model.prepare(ROWS, privacy).expect("valid"))
+        .map(|privacy| model.prepare(shape(false), privacy).expect("valid"))
         .find(|prepared| prepared.events().expect("valid").len() == releases)
         .expect("some budget has these releases");
     withstands(name, 100_000, |tables| {

@@ -22,18 +22,20 @@
 
 use super::glm::Glm;
 use super::iht::keep_largest;
-use super::prepared::{Prepared, require_shape};
 use super::screening::require_sparsity;
 use super::select_refine::SparseFit;
 use super::start::Start;
 use crate::data::Dataset;
+use crate::data::Shape;
 use crate::data::range::require_magnitude;
 use crate::error::{Result, require_nonzero};
 use crate::families::Family;
 use crate::kernels::{Grid, exact_pass, rounding, weighted_row_norms};
 use crate::mechanisms::Candidates;
-use crate::noise::RandomSource;
-use crate::release::{CalibratedPlan, Chosen, Handle, Privacy, Vector};
+use crate::release::{
+    CalibratedPlan, Chosen, Estimator, Handle, Prepared, Privacy, Progress, ReleaseSession, Vector,
+    require_shape,
+};
 
 const SIZE: Handle<Chosen> = Handle::new("typical length of a row");
 const GRADIENTS: Handle<Vector> = Handle::new("gradients");
@@ -70,10 +72,22 @@ impl DpIht {
         let reach = (columns as f64).sqrt();
         Candidates::positive_geometric(reach * 2f64.powi(-16), reach * 2f64.powi(10), 8)
     }
+}
 
-    /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
-    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
+impl Estimator for DpIht {
+    type Rows<'r> = Dataset;
+    type Shape = Shape;
+    type Layout = ();
+    type Fit = SparseFit;
+
+    fn shape(data: &Self::Rows<'_>) -> Shape {
+        data.shape()
+    }
+
+    fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
+        let Shape { columns, units, .. } = shape;
         require_shape(columns, units)?;
+        shape.require_exposures(self.model.takes_exposures())?;
         require_sparsity(self.sparsity, columns - usize::from(self.model.intercept))?;
         let mut plan = self.model.start_planned(units, privacy)?;
         if self.row_norm.is_none() {
@@ -82,32 +96,19 @@ impl DpIht {
         let spent: f64 = plan.iter().map(|line| line.share).sum();
         plan.push(GRADIENTS.planned(1.0 - spent, self.steps));
         let calibration = CalibratedPlan::new(plan, privacy)?;
-        Ok(Prepared { model: self.clone(), columns, units, calibration })
+        Ok(Prepared::new(self.clone(), (), shape, calibration))
     }
 
-    /// Prepares and fits.
-    pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<SparseFit> {
-        self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
-    }
-}
-
-impl Prepared<DpIht> {
-    /// Fits the model.
-    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<SparseFit> {
-        self.fit_reporting(data, rng, &mut |_, _| {})
-    }
-
-    /// Fits the model and calls `progress(done, of)` after every step. The number of steps is public.
-    pub fn fit_reporting(
+    fn run(
         &self,
-        data: &Dataset,
-        rng: &mut RandomSource,
-        progress: &mut dyn FnMut(u64, u64),
+        (): &(),
+        data: &Self::Rows<'_>,
+        mut session: ReleaseSession<'_>,
+        progress: Progress<'_>,
     ) -> Result<SparseFit> {
-        self.require_shape_of(data, self.model.model.takes_exposures())?;
-        let DpIht { model, sparsity, row_norm, steps } = &self.model;
+        let Shape { columns: _, .. } = data.shape();
+        let DpIht { model, sparsity, row_norm, steps } = self;
         let (d, n) = (data.design().columns(), data.units() as f64);
-        let mut session = self.calibration.open(rng);
         let response = model.admitted(data);
         // Step 1
         let start = model.start(data, &response, &mut session)?;
@@ -203,6 +204,7 @@ fn secant(points: (&[f64], &[f64]), gradients: (&[f64], &[f64]), deviation: f64)
 mod tests {
     use super::*;
     use crate::data::Design;
+    use crate::noise::RandomSource;
     use crate::privacy::Budget;
 
     /// Rows that nearly all point one way, far from evenly spread: steps for evenly spread rows would throw the iterates about.

@@ -31,17 +31,19 @@ use super::coordinates::Coordinates;
 use super::descent::{Descent, Drive, Phase};
 use super::interval::{Interval, Passage, descent_error, intervals, require_level};
 use super::moments::{self, Conditioner, Moments, TRACE};
-use super::prepared::{Prepared, require_shape};
 use super::start::Start;
 use super::weighting::{self, Weighting};
 use crate::accounting::Certificate;
 use crate::data::Dataset;
+use crate::data::Shape;
 use crate::data::range::{require_interval, require_magnitude, require_penalty};
 use crate::error::{Error, Result};
 use crate::families::{BoundedScore, Family};
 use crate::kernels::predict;
-use crate::noise::RandomSource;
-use crate::release::{CalibratedPlan, Handle, PlannedRelease, Privacy, ReleaseSession, Vector};
+use crate::release::{
+    CalibratedPlan, Estimator, Handle, PlannedRelease, Prepared, Privacy, Progress, ReleaseSession, Vector,
+    require_shape,
+};
 use nalgebra::DMatrix;
 
 /// A private generalized linear model with one linear predictor.
@@ -151,40 +153,38 @@ impl Glm {
     pub(crate) fn takes_exposures(&self) -> bool {
         matches!(self.family, Family::Poisson)
     }
-
-    /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
-    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
-        require_shape(columns, units)?;
-        let calibration = CalibratedPlan::new(self.plan(columns, units, privacy)?, privacy)?;
-        Ok(Prepared { model: self.clone(), columns, units, calibration })
-    }
-
-    /// Prepares and fits.
-    pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<Fit> {
-        self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
-    }
 }
 
-impl Prepared<Glm> {
-    /// Fits the model.
-    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<Fit> {
-        self.fit_reporting(data, rng, &mut |_, _| {})
+impl Estimator for Glm {
+    type Rows<'r> = Dataset;
+    type Shape = Shape;
+    type Layout = ();
+    type Fit = Fit;
+
+    fn shape(data: &Self::Rows<'_>) -> Shape {
+        data.shape()
     }
 
-    /// Fits the model and calls `progress(done, of)` after every step. The number of steps is public.
-    pub fn fit_reporting(
+    fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
+        let Shape { columns, units, .. } = shape;
+        require_shape(columns, units)?;
+        shape.require_exposures(self.takes_exposures())?;
+        let calibration = CalibratedPlan::new(self.plan(columns, units, privacy)?, privacy)?;
+        Ok(Prepared::new(self.clone(), (), shape, calibration))
+    }
+
+    fn run(
         &self,
-        data: &Dataset,
-        rng: &mut RandomSource,
-        progress: &mut dyn FnMut(u64, u64),
+        (): &(),
+        data: &Self::Rows<'_>,
+        mut session: ReleaseSession<'_>,
+        progress: Progress<'_>,
     ) -> Result<Fit> {
         // Step 1
-        self.require_shape_of(data, self.model.takes_exposures())?;
-        let mut session = self.calibration.open(rng);
-        let response = self.model.admitted(data);
+        let response = self.admitted(data);
         // Step 2
-        let start = self.model.start(data, &response, &mut session)?;
-        let estimate = self.model.descend(data, &response, start, &mut session, progress)?;
+        let start = self.start(data, &response, &mut session)?;
+        let estimate = self.descend(data, &response, start, &mut session, progress)?;
         Ok(estimate.certified(session.close(data.adjacency())))
     }
 }

@@ -23,17 +23,19 @@
 //! than half); an l2 ball about a private centre in place of a cube about zero.
 
 use super::interval::{Interval, intervals, require_level};
-use super::prepared::{Prepared, require_shape};
 use crate::accounting::Certificate;
 use crate::data::MeanTable;
+use crate::data::Shape;
 use crate::data::clipping::clip_l2;
 use crate::data::design::Design;
 use crate::data::range::require_interval;
 use crate::error::{Error, Result};
 use crate::mechanisms::Candidates;
-use crate::noise::RandomSource;
 use crate::privacy::Adjacency;
-use crate::release::{CalibratedPlan, Chosen, Handle, PlannedRelease, Privacy, ReleaseSession, Vector};
+use crate::release::{
+    CalibratedPlan, Chosen, Estimator, Handle, PlannedRelease, Prepared, Privacy, Progress, ReleaseSession,
+    Vector, require_shape,
+};
 
 /// The mean of a table whose columns lie in public ranges.
 #[derive(Debug, Clone, PartialEq)]
@@ -143,27 +145,34 @@ impl PrivateMean {
         }
         Vec::new()
     }
-
-    /// Calibrates the noise for a table of this many rows, before any data is seen.
-    pub fn prepare(&self, rows: usize, privacy: Privacy) -> Result<Prepared<Self>> {
-        let columns = self.ranges.len();
-        require_shape(columns, rows)?;
-        let calibration = CalibratedPlan::new(self.plan(rows, privacy, 1.0), privacy)?;
-        Ok(Prepared { model: self.clone(), columns, units: rows, calibration })
-    }
-
-    /// Prepares and fits.
-    pub fn fit(&self, table: &impl MeanTable, privacy: Privacy, rng: &mut RandomSource) -> Result<MeanFit> {
-        self.prepare(table.design().rows(), privacy)?.fit(table, rng)
-    }
 }
 
-impl Prepared<PrivateMean> {
-    /// The private mean of the columns.
-    pub fn fit(&self, table: &impl MeanTable, rng: &mut RandomSource) -> Result<MeanFit> {
-        self.require_table(table.design())?;
-        let mut session = self.calibration.open(rng);
-        let (means, intervals) = self.model.measure(table.design(), &mut session)?;
+impl Estimator for PrivateMean {
+    type Rows<'r> = dyn MeanTable + 'r;
+    type Shape = Shape;
+    type Layout = ();
+    type Fit = MeanFit;
+
+    fn shape(table: &Self::Rows<'_>) -> Shape {
+        table.shape()
+    }
+
+    fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
+        let Shape { columns, units: rows, .. } = shape;
+        require_shape(columns, rows)?;
+        shape.require_columns(self.ranges.len())?;
+        let calibration = CalibratedPlan::new(self.plan(rows, privacy, 1.0), privacy)?;
+        Ok(Prepared::new(self.clone(), (), shape, calibration))
+    }
+
+    fn run(
+        &self,
+        (): &(),
+        table: &Self::Rows<'_>,
+        mut session: ReleaseSession<'_>,
+        _: Progress<'_>,
+    ) -> Result<MeanFit> {
+        let (means, intervals) = self.measure(table.design(), &mut session)?;
         let certificate = PrivateMean::enforced(session.close(table.adjacency()));
         Ok(MeanFit { means, intervals, certificate })
     }
@@ -333,6 +342,7 @@ fn shrink(values: &mut [f64], towards: &[f64], deviation: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::noise::RandomSource;
     use crate::privacy::Budget;
 
     /// Sixty rows at epsilon 0.2 place nothing in a range of 100: the mean is then drawn to the middle, not thrown about.

@@ -12,15 +12,17 @@
 use super::descent::{Descent, Drive};
 use super::glm::{AVERAGED, BURN_IN, moments_share, push_gradients};
 use super::moments::{self, TRACE};
-use super::prepared::{Prepared, require_shape};
 use super::weighting;
 use crate::accounting::Certificate;
 use crate::data::Dataset;
+use crate::data::Shape;
 use crate::data::range::require_penalty;
 use crate::error::{Error, Result};
 use crate::families::multinomial::{bounded_score, cap};
-use crate::noise::RandomSource;
-use crate::release::{CalibratedPlan, Handle, PlannedRelease, Privacy, ReleaseSession, Vector};
+use crate::release::{
+    CalibratedPlan, Estimator, Handle, PlannedRelease, Prepared, Privacy, Progress, ReleaseSession, Vector,
+    require_shape,
+};
 
 const MOMENTS: Handle<Vector> = Handle::new("moments of the features");
 
@@ -67,13 +69,6 @@ impl Multinomial {
         Ok(self)
     }
 
-    /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
-    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
-        require_shape(columns, units)?;
-        let calibration = CalibratedPlan::new(self.plan(columns, units, privacy)?, privacy)?;
-        Ok(Prepared { model: self.clone(), columns, units, calibration })
-    }
-
     /// Every release, with its share of the budget. Public quantities only.
     pub(super) fn plan(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Vec<PlannedRelease>> {
         let share = moments_share(columns, units, privacy).clamp(0.01, 0.10);
@@ -82,30 +77,35 @@ impl Multinomial {
         push_gradients(&mut plan);
         Ok(plan)
     }
-
-    /// Prepares and fits.
-    pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<MultinomialFit> {
-        self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
-    }
 }
 
-impl Prepared<Multinomial> {
-    /// Fits the model.
-    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<MultinomialFit> {
-        self.fit_reporting(data, rng, &mut |_, _| {})
+impl Estimator for Multinomial {
+    type Rows<'r> = Dataset;
+    type Shape = Shape;
+    type Layout = ();
+    type Fit = MultinomialFit;
+
+    fn shape(data: &Self::Rows<'_>) -> Shape {
+        data.shape()
     }
 
-    /// Fits the model and calls `progress(done, of)` after every step. The number of steps is public.
-    pub fn fit_reporting(
+    fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
+        let Shape { columns, units, .. } = shape;
+        require_shape(columns, units)?;
+        shape.require_exposures(false)?;
+        let calibration = CalibratedPlan::new(self.plan(columns, units, privacy)?, privacy)?;
+        Ok(Prepared::new(self.clone(), (), shape, calibration))
+    }
+
+    fn run(
         &self,
-        data: &Dataset,
-        rng: &mut RandomSource,
-        progress: &mut dyn FnMut(u64, u64),
+        (): &(),
+        data: &Self::Rows<'_>,
+        mut session: ReleaseSession<'_>,
+        progress: Progress<'_>,
     ) -> Result<MultinomialFit> {
-        self.require_shape_of(data, false)?;
-        let mut session = self.calibration.open(rng);
-        let response = self.model.admitted(data);
-        let coefficients = self.model.descend(data, &response, &mut session, progress)?;
+        let response = self.admitted(data);
+        let coefficients = self.descend(data, &response, &mut session, progress)?;
         let certificate = Multinomial::enforced(session.close(data.adjacency()));
         Ok(MultinomialFit { coefficients, certificate })
     }

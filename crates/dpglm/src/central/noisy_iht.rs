@@ -23,16 +23,18 @@
 //! distribution after the step.
 
 use super::glm::Glm;
-use super::prepared::{Prepared, require_shape};
 use super::screening::{require_entry, require_sparsity};
 use super::select_refine::SparseFit;
 use super::start::Start;
 use crate::data::Dataset;
+use crate::data::Shape;
 use crate::error::Result;
 use crate::families::{BoundedScore, Family};
 use crate::kernels::{Grid, exact_pass, rounding};
-use crate::noise::RandomSource;
-use crate::release::{CalibratedPlan, Chosen, Handle, NoisyMax, Numbers, Privacy, ReleaseSession, Vector};
+use crate::release::{
+    CalibratedPlan, Chosen, Estimator, Handle, NoisyMax, Numbers, Prepared, Privacy, Progress,
+    ReleaseSession, Vector, require_shape,
+};
 
 const COLUMNS: Handle<Chosen> = Handle::new("chosen columns");
 const VALUES: Handle<Vector> = Handle::new("values of the chosen columns");
@@ -69,35 +71,6 @@ impl NoisyIht {
     pub fn steps(mut self, steps: u64) -> Result<Self> {
         self.steps = crate::error::require_nonzero("steps", steps, "ten are usual")?;
         Ok(self)
-    }
-
-    /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
-    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
-        require_shape(columns, units)?;
-        let constant = usize::from(self.model.intercept);
-        require_sparsity(self.sparsity, columns - constant)?;
-        let mut plan = self.model.start_planned(units, privacy)?;
-        let rest = 1.0 - plan.iter().map(|line| line.share).sum::<f64>();
-        let choices = self.sparsity as u64 * self.steps;
-        match self.selection {
-            Selection::Gumbel => {
-                plan.push(COLUMNS.planned(0.5 * rest, choices));
-                plan.push(VALUES.planned(0.5 * rest, self.steps));
-            }
-            Selection::Peeling => {
-                // The same Laplace noise on both, as printed: choosing costs twice epsilon, so four times rho.
-                plan.push(PEELED.planned(0.8 * rest, choices));
-                let values = choices + constant as u64 * self.steps;
-                plan.push(PEELED_VALUES.planned(0.2 * rest, values));
-            }
-        }
-        let calibration = CalibratedPlan::new(plan, privacy)?;
-        Ok(Prepared { model: self.clone(), columns, units, calibration })
-    }
-
-    /// Prepares and fits.
-    pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<SparseFit> {
-        self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
     }
 
     /// One over the largest curvature of features that fill the declared box independently.
@@ -147,29 +120,56 @@ impl NoisyIht {
     }
 }
 
-impl Prepared<NoisyIht> {
-    /// Fits the model.
-    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<SparseFit> {
-        self.fit_reporting(data, rng, &mut |_, _| {})
+impl Estimator for NoisyIht {
+    type Rows<'r> = Dataset;
+    type Shape = Shape;
+    type Layout = ();
+    type Fit = SparseFit;
+
+    fn shape(data: &Self::Rows<'_>) -> Shape {
+        data.shape()
     }
 
-    /// Fits the model and calls `progress(done, of)` after every step. The number of steps is public.
-    pub fn fit_reporting(
+    fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
+        let Shape { columns, units, .. } = shape;
+        require_shape(columns, units)?;
+        shape.require_exposures(self.model.takes_exposures())?;
+        let constant = usize::from(self.model.intercept);
+        require_sparsity(self.sparsity, columns - constant)?;
+        let mut plan = self.model.start_planned(units, privacy)?;
+        let rest = 1.0 - plan.iter().map(|line| line.share).sum::<f64>();
+        let choices = self.sparsity as u64 * self.steps;
+        match self.selection {
+            Selection::Gumbel => {
+                plan.push(COLUMNS.planned(0.5 * rest, choices));
+                plan.push(VALUES.planned(0.5 * rest, self.steps));
+            }
+            Selection::Peeling => {
+                // The same Laplace noise on both, as printed: choosing costs twice epsilon, so four times rho.
+                plan.push(PEELED.planned(0.8 * rest, choices));
+                let values = choices + constant as u64 * self.steps;
+                plan.push(PEELED_VALUES.planned(0.2 * rest, values));
+            }
+        }
+        let calibration = CalibratedPlan::new(plan, privacy)?;
+        Ok(Prepared::new(self.clone(), (), shape, calibration))
+    }
+
+    fn run(
         &self,
-        data: &Dataset,
-        rng: &mut RandomSource,
-        progress: &mut dyn FnMut(u64, u64),
+        (): &(),
+        data: &Self::Rows<'_>,
+        mut session: ReleaseSession<'_>,
+        progress: Progress<'_>,
     ) -> Result<SparseFit> {
-        self.require_shape_of(data, self.model.model.takes_exposures())?;
-        let NoisyIht { model, entry, steps, .. } = &self.model;
-        let mut session = self.calibration.open(rng);
+        let NoisyIht { model, entry, steps, .. } = self;
         let response = model.admitted(data);
         // Step 1
         let start = model.start(data, &response, &mut session)?;
         let (Start { base, cap }, response) = model.measured(start, &response);
         let score = model.family.bounded(cap)?;
         let weights = entry_weights(data, *entry);
-        let length = self.model.length(base);
+        let length = self.length(base);
         let sensitivity = coordinate_sensitivity(data, score.cap(), entry.max(1.0));
 
         // Step 2
@@ -180,7 +180,7 @@ impl Prepared<NoisyIht> {
         let (mut support, mut values) = (Vec::new(), Vec::new());
         for step in 0..*steps {
             let gradient = mean_gradient(data, &response, &weights, &point, &score, entry.max(1.0));
-            (support, values) = self.model.threshold(&point, &gradient, length, sensitivity, &mut session)?;
+            (support, values) = self.threshold(&point, &gradient, length, sensitivity, &mut session)?;
             point.fill(0.0);
             support.iter().zip(&values).for_each(|(&j, &b)| point[j] = b);
             progress(step + 1, *steps);
@@ -239,6 +239,7 @@ fn coordinate_sensitivity(data: &Dataset, cap: f64, entry: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::data::Design;
+    use crate::noise::RandomSource;
     use crate::privacy::Budget;
     use crate::release::tape::attack;
 
@@ -269,7 +270,7 @@ mod tests {
                     model = model.with_intercept();
                 }
                 let prepared = NoisyIht::new(model, 1, 1.0, selection)
-                    .and_then(|m| m.prepare(3, 100_000, privacy))
+                    .and_then(|m| m.prepare(Shape::new(3, 100_000), privacy))
                     .expect("valid");
                 let tape = attack(|side| {
                     let rng = &mut RandomSource::insecure_seeded(5);

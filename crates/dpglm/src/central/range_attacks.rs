@@ -4,9 +4,11 @@
 use super::dense_attacks::{COLUMNS, ROWS, Tables, privacy};
 use super::{DpIht, Glm, LinearStatistics, NoisyIht, Selection};
 use crate::data::Dataset;
+use crate::data::Shape;
 use crate::error::Result;
 use crate::families::Family;
 use crate::noise::RandomSource;
+use crate::release::Estimator;
 use crate::release::tape::attack;
 
 /// Lower bounds of a response, and how far above them its upper bounds are.
@@ -57,7 +59,7 @@ fn linear_regression_is_refused_or_withstands_the_ends_of_the_range() {
         let found = accepted("gradient", intercept, |target| {
             let model = linear(target, intercept)?;
             let model = level.map_or(Ok(model.clone()), |level| model.intervals(level))?;
-            let prepared = model.prepare(COLUMNS, ROWS, privacy())?;
+            let prepared = model.prepare(Shape::new(COLUMNS, ROWS), privacy())?;
             Ok(Box::new(move |data, rng| drop(prepared.fit(data, rng).expect("fits"))))
         });
         assert_eq!(found, 4);
@@ -68,7 +70,7 @@ fn linear_regression_is_refused_or_withstands_the_ends_of_the_range() {
 fn sufficient_statistics_are_refused_or_withstand_the_ends_of_the_range() {
     let found = accepted("statistics", true, |target| {
         let model = LinearStatistics::new(target)?.with_intercept();
-        let prepared = model.prepare(COLUMNS, ROWS, privacy())?;
+        let prepared = model.prepare(Shape::new(COLUMNS, ROWS), privacy())?;
         Ok(Box::new(move |data, rng| drop(prepared.fit(data, rng).expect("fits"))))
     });
     assert_eq!(found, 4);
@@ -79,7 +81,7 @@ fn sparse_models_are_refused_or_withstand_the_ends_of_the_range() {
     for selection in [Selection::Gumbel, Selection::Peeling] {
         let found = accepted("noisy-iht", true, |target| {
             let model = NoisyIht::new(linear(target, true)?, 2, 1.0, selection)?;
-            let prepared = model.prepare(COLUMNS, ROWS, privacy())?;
+            let prepared = model.prepare(Shape::new(COLUMNS, ROWS), privacy())?;
             Ok(Box::new(move |data, rng| drop(prepared.fit(data, rng).expect("fits"))))
         });
         assert_eq!(found, 4);
@@ -87,7 +89,7 @@ fn sparse_models_are_refused_or_withstand_the_ends_of_the_range() {
     for (row_norm, wanted) in [(1e-305, 0), (1e-100, 4), (1.0, 4), (1e100, 4), (1e305, 0)] {
         let found = accepted("dp-iht", true, |target| {
             let model = DpIht::new(linear(target, true)?, 2)?.row_norm(row_norm)?;
-            let prepared = model.prepare(COLUMNS, ROWS, privacy())?;
+            let prepared = model.prepare(Shape::new(COLUMNS, ROWS), privacy())?;
             Ok(Box::new(move |data, rng| drop(prepared.fit(data, rng).expect("fits"))))
         });
         assert_eq!(found, wanted);

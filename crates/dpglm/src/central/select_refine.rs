@@ -24,16 +24,18 @@
 //! columns are not too correlated; intervals hold given the chosen columns.
 
 use super::glm::{Estimate, Fit, Glm};
-use super::prepared::{Prepared, require_shape};
 use super::screening::require_sparsity;
 use super::start::Start;
 use super::vote;
 use crate::accounting::Certificate;
 use crate::data::Dataset;
+use crate::data::Shape;
 use crate::error::Result;
 use crate::kernels::{Grid, column_scores, rounding};
-use crate::noise::RandomSource;
-use crate::release::{CalibratedPlan, Chosen, Handle, PlannedRelease, Privacy, ReleaseSession};
+use crate::release::{
+    CalibratedPlan, Chosen, Estimator, Handle, PlannedRelease, Prepared, Privacy, Progress, ReleaseSession,
+    require_shape,
+};
 
 const COLUMNS: Handle<Chosen> = Handle::new("chosen columns");
 /// The share of the budget that choosing the columns deserves: a wrong column costs more than noise on a right one.
@@ -126,29 +128,6 @@ impl SelectRefine {
         require_sparsity(sparsity, sparsity.max(1))?;
         Ok(Self { model: model.with_rough_errors(), sparsity })
     }
-
-    /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
-    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
-        require_shape(columns, units)?;
-        let constant = usize::from(self.model.intercept);
-        require_sparsity(self.sparsity, columns - constant)?;
-        let plan = match Route::of(columns - constant, self.sparsity) {
-            Route::FitAll => self.model.plan(columns, units, privacy)?,
-            Route::ChooseFirst => {
-                let mut plan = self.model.plan(self.sparsity + constant, units, privacy)?;
-                plan.iter_mut().for_each(|line| line.share *= 1.0 - SELECTION);
-                plan.extend(planned_columns(SELECTION, self.sparsity));
-                plan
-            }
-        };
-        let calibration = CalibratedPlan::new(plan, privacy)?;
-        Ok(Prepared { model: self.clone(), columns, units, calibration })
-    }
-
-    /// Prepares and fits.
-    pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<SparseFit> {
-        self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
-    }
 }
 
 /// Step 2: the `sparsity` columns with the largest votes, ascending, the constant one included. Units that are not `asked` have
@@ -192,46 +171,61 @@ pub(crate) fn planned_columns(share: f64, sparsity: usize) -> [PlannedRelease; 2
     [level, COLUMNS.planned(rest, sparsity as u64)]
 }
 
-impl Prepared<SelectRefine> {
-    /// Fits the model.
-    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<SparseFit> {
-        self.fit_reporting(data, rng, &mut |_, _| {})
+impl Estimator for SelectRefine {
+    type Rows<'r> = Dataset;
+    type Shape = Shape;
+    type Layout = ();
+    type Fit = SparseFit;
+
+    fn shape(data: &Self::Rows<'_>) -> Shape {
+        data.shape()
     }
 
-    /// Fits the model and calls `progress(done, of)` after every step. The number of steps is public.
-    pub fn fit_reporting(
+    fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
+        let Shape { columns, units, .. } = shape;
+        require_shape(columns, units)?;
+        shape.require_exposures(self.model.takes_exposures())?;
+        let constant = usize::from(self.model.intercept);
+        require_sparsity(self.sparsity, columns - constant)?;
+        let plan = match Route::of(columns - constant, self.sparsity) {
+            Route::FitAll => self.model.plan(columns, units, privacy)?,
+            Route::ChooseFirst => {
+                let mut plan = self.model.plan(self.sparsity + constant, units, privacy)?;
+                plan.iter_mut().for_each(|line| line.share *= 1.0 - SELECTION);
+                plan.extend(planned_columns(SELECTION, self.sparsity));
+                plan
+            }
+        };
+        let calibration = CalibratedPlan::new(plan, privacy)?;
+        Ok(Prepared::new(self.clone(), (), shape, calibration))
+    }
+
+    fn run(
         &self,
-        data: &Dataset,
-        rng: &mut RandomSource,
-        progress: &mut dyn FnMut(u64, u64),
+        (): &(),
+        data: &Self::Rows<'_>,
+        mut session: ReleaseSession<'_>,
+        progress: Progress<'_>,
     ) -> Result<SparseFit> {
-        self.require_shape_of(data, self.model.model.takes_exposures())?;
-        let model = &self.model.model;
-        let mut session = self.calibration.open(rng);
+        let Shape { columns, .. } = data.shape();
+        let model = &self.model;
         let response = model.admitted(data);
         // Step 1
         let start = model.start(data, &response, &mut session)?;
         // Steps 2 and 3
         let constant = usize::from(model.intercept);
-        let route = Route::of(self.columns - constant, self.model.sparsity);
+        let route = Route::of(columns - constant, self.sparsity);
         let support: Vec<usize>;
         let estimate: Estimate;
         match route {
             Route::ChooseFirst => {
-                support = choose_columns(
-                    model,
-                    data,
-                    &response,
-                    start,
-                    self.model.sparsity,
-                    |_| true,
-                    &mut session,
-                )?;
+                support =
+                    choose_columns(model, data, &response, start, self.sparsity, |_| true, &mut session)?;
                 let chosen = data.with_columns(&support)?;
                 estimate = model.descend(&chosen, &response, start, &mut session, progress)?;
             }
             Route::FitAll => {
-                support = (0..self.columns).collect();
+                support = (0..columns).collect();
                 estimate = model.descend(data, &response, start, &mut session, progress)?;
             }
         }
@@ -248,7 +242,7 @@ impl Prepared<SelectRefine> {
             let mut order: Vec<f64> =
                 (constant..errors.len()).map(|i| clearness(i, found.fit.coefficients[i])).collect();
             order.sort_by(|a, b| b.total_cmp(a));
-            let least = order.get(self.model.sparsity - 1).copied().unwrap_or(0.0);
+            let least = order.get(self.sparsity - 1).copied().unwrap_or(0.0);
             found.keep(|i, b| i < constant || clearness(i, b) >= least);
         }
         if found.fit.intervals.is_none() && route == Route::ChooseFirst {

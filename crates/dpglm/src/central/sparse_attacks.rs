@@ -1,11 +1,12 @@
 //! Neighbours that try to break the claimed sensitivities of the sparse estimators ([`crate::release::tape`]).
 
-use super::dense_attacks::{COLUMNS, ROWS, privacy, withstands};
+use super::dense_attacks::{COLUMNS, privacy, shape, withstands};
 use super::{DpIht, Glm, Multinomial, NoisyIht, SelectRefine, Selection, SparseMean, SparseMultinomial};
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::families::Family;
 use crate::noise::RandomSource;
+use crate::release::Estimator;
 use crate::tuning::TunedSparsity;
 
 /// Attacks a fit of tables with an intercept, of units or of rows, with responses in [0, 1].
@@ -33,9 +34,8 @@ fn select_refine_withstands_neighbours() {
     for (name, units, sparsity) in
         [("rows, chosen", false, 1), ("units, chosen", true, 1), ("rows", false, 2), ("units", true, 2)]
     {
-        let count = if units { ROWS / 3 } else { ROWS };
         let sparse = SelectRefine::new(model(Family::Logistic), sparsity).expect("valid");
-        let prepared = sparse.prepare(COLUMNS, count, privacy()).expect("valid");
+        let prepared = sparse.prepare(shape(units), privacy()).expect("valid");
         attack(name, units, move |data, rng| prepared.fit(data, rng).map(drop));
     }
 }
@@ -43,7 +43,7 @@ fn select_refine_withstands_neighbours() {
 #[test]
 fn tuned_sparsity_withstands_neighbours() {
     let tuned = TunedSparsity::new(model(Family::Logistic), 2).expect("valid");
-    let prepared = tuned.prepare(COLUMNS, ROWS, privacy()).expect("valid");
+    let prepared = tuned.prepare(shape(false), privacy()).expect("valid");
     attack("tuned", false, move |data, rng| prepared.fit(data, rng).map(drop));
 }
 
@@ -51,7 +51,7 @@ fn tuned_sparsity_withstands_neighbours() {
 fn noisy_iterative_hard_thresholding_withstands_neighbours() {
     for (name, selection) in [("gumbel", Selection::Gumbel), ("peeling", Selection::Peeling)] {
         let sparse = NoisyIht::new(model(Family::Gaussian), 2, 1.0, selection).expect("valid");
-        let prepared = sparse.prepare(COLUMNS, ROWS, privacy()).expect("valid");
+        let prepared = sparse.prepare(shape(false), privacy()).expect("valid");
         attack(name, false, move |data, rng| prepared.fit(data, rng).map(drop));
     }
 }
@@ -59,10 +59,10 @@ fn noisy_iterative_hard_thresholding_withstands_neighbours() {
 #[test]
 fn dp_iht_withstands_neighbours() {
     let sparse = DpIht::new(model(Family::Poisson), 2).expect("valid");
-    let prepared = sparse.prepare(COLUMNS, ROWS / 3, privacy()).expect("valid");
+    let prepared = sparse.prepare(shape(true), privacy()).expect("valid");
     attack("median length", true, move |data, rng| prepared.fit(data, rng).map(drop));
     let bounded = DpIht::new(model(Family::Logistic), 2).and_then(|m| m.row_norm(0.7)).expect("valid");
-    let prepared = bounded.prepare(COLUMNS, ROWS, privacy()).expect("valid");
+    let prepared = bounded.prepare(shape(false), privacy()).expect("valid");
     attack("public length", false, move |data, rng| prepared.fit(data, rng).map(drop));
 }
 
@@ -70,7 +70,7 @@ fn dp_iht_withstands_neighbours() {
 fn the_sparse_multinomial_withstands_neighbours() {
     let sparse =
         SparseMultinomial::new(Multinomial::new(2).expect("valid").with_intercept(), 2).expect("valid");
-    let prepared = sparse.prepare(COLUMNS, ROWS, privacy()).expect("valid");
+    let prepared = sparse.prepare(shape(false), privacy()).expect("valid");
     withstands("sparse multinomial", 100_000, |tables| {
         let pair = tables.neighbours(true, false, |u| (2.0 * u).floor());
         let (prepared, seed) = (prepared.clone(), tables.uniform().to_bits());
@@ -85,7 +85,7 @@ fn the_sparse_multinomial_withstands_neighbours() {
 fn the_sparse_mean_withstands_neighbours() {
     let model =
         SparseMean::new(vec![(-1.0, 2.0); COLUMNS], 2).and_then(|m| m.intervals(0.95)).expect("valid");
-    let prepared = model.prepare(ROWS, privacy()).expect("valid");
+    let prepared = model.prepare(shape(false), privacy()).expect("valid");
     withstands("sparse mean", 100_000, |tables| {
         let pair = tables.neighbours(false, false, |u| u);
         let (prepared, seed) = (prepared.clone(), tables.uniform().to_bits());

@@ -14,13 +14,14 @@
 //! small means does not either.
 
 use super::mean::{MeanFit, PrivateMean};
-use super::prepared::{Prepared, require_shape};
 use super::screening::require_sparsity;
 use crate::data::MeanTable;
+use crate::data::Shape;
 use crate::error::{Error, Result};
 use crate::kernels::{Grid, Map, column_scores};
-use crate::noise::RandomSource;
-use crate::release::{CalibratedPlan, Chosen, Handle, Privacy};
+use crate::release::{
+    CalibratedPlan, Chosen, Estimator, Handle, Prepared, Privacy, Progress, ReleaseSession, require_shape,
+};
 
 const COLUMNS: Handle<Chosen> = Handle::new("chosen columns");
 const SELECTION: f64 = 0.4;
@@ -69,35 +70,37 @@ impl SparseMean {
         let model = PrivateMean::new(columns.map(|j| self.ranges[j]).collect())?.about_zero();
         self.level.map_or(Ok(model.clone()), |level| model.intervals(level))
     }
+}
 
-    /// Calibrates the noise for a table of this many rows, before any data is seen.
-    pub fn prepare(&self, rows: usize, privacy: Privacy) -> Result<Prepared<Self>> {
-        let columns = self.ranges.len();
+impl Estimator for SparseMean {
+    type Rows<'r> = dyn MeanTable + 'r;
+    type Shape = Shape;
+    type Layout = ();
+    type Fit = SparseMeanFit;
+
+    fn shape(people: &Self::Rows<'_>) -> Shape {
+        people.shape()
+    }
+
+    fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
+        let Shape { columns, units: rows, .. } = shape;
         require_shape(columns, rows)?;
+        shape.require_columns(self.ranges.len())?;
         let mut plan = self.dense(0..self.sparsity)?.plan(rows, privacy, 1.0 - SELECTION);
         plan.push(COLUMNS.planned(SELECTION, self.sparsity as u64));
         let calibration = CalibratedPlan::new(plan, privacy)?;
-        Ok(Prepared { model: self.clone(), columns, units: rows, calibration })
+        Ok(Prepared::new(self.clone(), (), shape, calibration))
     }
 
-    /// Prepares and fits.
-    pub fn fit(
+    fn run(
         &self,
-        table: &impl MeanTable,
-        privacy: Privacy,
-        rng: &mut RandomSource,
+        (): &(),
+        people: &Self::Rows<'_>,
+        mut session: ReleaseSession<'_>,
+        _: Progress<'_>,
     ) -> Result<SparseMeanFit> {
-        self.prepare(table.design().rows(), privacy)?.fit(table, rng)
-    }
-}
-
-impl Prepared<SparseMean> {
-    /// The private mean of the columns.
-    pub fn fit(&self, people: &impl MeanTable, rng: &mut RandomSource) -> Result<SparseMeanFit> {
         let table = people.design();
-        self.require_table(table)?;
-        let model = &self.model;
-        let mut session = self.calibration.open(rng);
+        let model = self;
         // Step 1
         let mut counts =
             column_scores(table, |_| 1.0, Map::Sign, &Grid::uniform(table.columns(), 1.0)).values();

@@ -10,14 +10,15 @@
 //! bounded error of summation: s selections. The rest is [`super::multinomial`]'s.
 
 use super::multinomial::{Multinomial, MultinomialFit};
-use super::prepared::{Prepared, require_shape};
 use super::screening::require_sparsity;
 use super::select_refine::SELECTION;
 use crate::data::Dataset;
+use crate::data::Shape;
 use crate::error::Result;
 use crate::kernels::{Grid, Map, column_scores, rounding};
-use crate::noise::RandomSource;
-use crate::release::{CalibratedPlan, Chosen, Handle, Privacy, ReleaseSession};
+use crate::release::{
+    CalibratedPlan, Chosen, Estimator, Handle, Prepared, Privacy, Progress, ReleaseSession, require_shape,
+};
 
 const COLUMNS: Handle<Chosen> = Handle::new("chosen columns");
 
@@ -42,28 +43,6 @@ impl SparseMultinomial {
     pub fn new(model: Multinomial, sparsity: usize) -> Result<Self> {
         require_sparsity(sparsity, sparsity.max(1))?;
         Ok(Self { model, sparsity })
-    }
-
-    /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
-    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
-        require_shape(columns, units)?;
-        let constant = usize::from(self.model.intercept);
-        require_sparsity(self.sparsity, columns - constant)?;
-        let mut plan = self.model.plan(self.sparsity + constant, units, privacy)?;
-        plan.iter_mut().for_each(|line| line.share *= 1.0 - SELECTION);
-        plan.push(COLUMNS.planned(SELECTION, self.sparsity as u64));
-        let calibration = CalibratedPlan::new(plan, privacy)?;
-        Ok(Prepared { model: self.clone(), columns, units, calibration })
-    }
-
-    /// Prepares and fits.
-    pub fn fit(
-        &self,
-        data: &Dataset,
-        privacy: Privacy,
-        rng: &mut RandomSource,
-    ) -> Result<SparseMultinomialFit> {
-        self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
     }
 
     fn select(
@@ -96,24 +75,40 @@ impl SparseMultinomial {
     }
 }
 
-impl Prepared<SparseMultinomial> {
-    /// Fits the model.
-    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<SparseMultinomialFit> {
-        self.fit_reporting(data, rng, &mut |_, _| {})
+impl Estimator for SparseMultinomial {
+    type Rows<'r> = Dataset;
+    type Shape = Shape;
+    type Layout = ();
+    type Fit = SparseMultinomialFit;
+
+    fn shape(data: &Self::Rows<'_>) -> Shape {
+        data.shape()
     }
 
-    /// Fits the model and calls `progress(done, of)` after every step. The number of steps is public.
-    pub fn fit_reporting(
+    fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
+        let Shape { columns, units, .. } = shape;
+        require_shape(columns, units)?;
+        shape.require_exposures(false)?;
+        let constant = usize::from(self.model.intercept);
+        require_sparsity(self.sparsity, columns - constant)?;
+        let mut plan = self.model.plan(self.sparsity + constant, units, privacy)?;
+        plan.iter_mut().for_each(|line| line.share *= 1.0 - SELECTION);
+        plan.push(COLUMNS.planned(SELECTION, self.sparsity as u64));
+        let calibration = CalibratedPlan::new(plan, privacy)?;
+        Ok(Prepared::new(self.clone(), (), shape, calibration))
+    }
+
+    fn run(
         &self,
-        data: &Dataset,
-        rng: &mut RandomSource,
-        progress: &mut dyn FnMut(u64, u64),
+        (): &(),
+        data: &Self::Rows<'_>,
+        mut session: ReleaseSession<'_>,
+        progress: Progress<'_>,
     ) -> Result<SparseMultinomialFit> {
-        self.require_shape_of(data, false)?;
-        let model = &self.model.model;
-        let mut session = self.calibration.open(rng);
+        let Shape { columns: _, .. } = data.shape();
+        let model = &self.model;
         let response = model.admitted(data);
-        let support = self.model.select(data, &response, &mut session)?;
+        let support = self.select(data, &response, &mut session)?;
         let chosen = data.with_columns(&support)?;
         let coefficients = model.descend(&chosen, &response, &mut session, progress)?;
         let certificate = Multinomial::enforced(session.close(data.adjacency()))

@@ -199,6 +199,7 @@ mod tests {
     use crate::data::Design;
     use crate::noise::RandomSource;
     use crate::privacy::Budget;
+    use crate::release::Estimator;
     use crate::release::tape::attack;
 
     fn privacy() -> Privacy {
@@ -301,7 +302,7 @@ mod tests {
             let pair = [left, table(&x, &y, &weights)];
             let family = [Family::Logistic, Family::Gaussian, Family::Poisson][case % 3].clone();
             let model = Glm::new(family, (0.0, 1.0)).expect("valid").with_intercept();
-            let prepared = model.prepare(columns, rows, privacy()).expect("valid");
+            let prepared = model.prepare(pair[0].shape(), privacy()).expect("valid");
             let tape = attack(|side| {
                 let rng = &mut RandomSource::insecure_seeded(case as u64);
                 prepared.fit(&pair[usize::from(side)], rng).expect("fits");

@@ -20,14 +20,15 @@
 use super::glm::{Fit, SCORES, score_moments};
 use super::interval::{intervals, require_level};
 use super::moments::{self, Conditioner, TRACE};
-use super::prepared::{Prepared, require_shape};
 use super::weighting;
 use crate::data::Dataset;
+use crate::data::Shape;
 use crate::data::range::require_interval;
 use crate::error::Result;
 use crate::kernels::{Grid, exact_pass, predict};
-use crate::noise::RandomSource;
-use crate::release::{CalibratedPlan, Handle, Privacy, Vector};
+use crate::release::{
+    CalibratedPlan, Estimator, Handle, Prepared, Privacy, Progress, ReleaseSession, Vector, require_shape,
+};
 use nalgebra::DMatrix;
 
 const MOMENTS: Handle<Vector> = Handle::new("moments of the features");
@@ -59,10 +60,22 @@ impl LinearStatistics {
         self.level = Some(require_level(level)?);
         Ok(self)
     }
+}
 
-    /// Calibrates the noise for data of `columns` columns (the constant one included) and `units` units.
-    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
+impl Estimator for LinearStatistics {
+    type Rows<'r> = Dataset;
+    type Shape = Shape;
+    type Layout = ();
+    type Fit = Fit;
+
+    fn shape(data: &Self::Rows<'_>) -> Shape {
+        data.shape()
+    }
+
+    fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
+        let Shape { columns, units, .. } = shape;
         require_shape(columns, units)?;
+        shape.require_exposures(false)?;
         let mut plan = weighting::planned(columns, self.intercept, units, privacy)?;
         let rest = 1.0 - plan.iter().map(|p| p.share).sum::<f64>();
         let scores = if self.level.is_some() { 0.15 * rest } else { 0.0 };
@@ -72,29 +85,25 @@ impl LinearStatistics {
             plan.push(SCORES.planned(scores, 1));
         }
         let calibration = CalibratedPlan::new(plan, privacy)?;
-        Ok(Prepared { model: self.clone(), columns, units, calibration })
+        Ok(Prepared::new(self.clone(), (), shape, calibration))
     }
 
-    /// Prepares and fits.
-    pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<Fit> {
-        self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
-    }
-}
-
-impl Prepared<LinearStatistics> {
-    /// Fits the model.
-    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<Fit> {
-        self.require_shape_of(data, false)?;
+    fn run(
+        &self,
+        (): &(),
+        data: &Self::Rows<'_>,
+        mut session: ReleaseSession<'_>,
+        _: Progress<'_>,
+    ) -> Result<Fit> {
         let (design, n) = (data.design(), data.units() as f64);
         let d = design.columns();
-        let mut session = self.calibration.open(rng);
 
         // Step 1. With an intercept the response's middle is absorbed by it; without, zero stays where it is.
-        let (low, high) = self.model.target;
-        let middle = if self.model.intercept { low / 2.0 + high / 2.0 } else { 0.0 };
+        let (low, high) = self.target;
+        let middle = if self.intercept { low / 2.0 + high / 2.0 } else { 0.0 };
         let reach = (high - middle).abs().max((low - middle).abs());
         let admit = |y: f64| if y.is_nan() { middle } else { y.clamp(low, high) };
-        let weighting = weighting::release(data, self.model.intercept, &mut session)?;
+        let weighting = weighting::release(data, self.intercept, &mut session)?;
         let weights = moments::shortened(
             data,
             &weighting.norms,
@@ -134,7 +143,7 @@ impl Prepared<LinearStatistics> {
 
         // Step 4
         let mut covariance = None;
-        if self.model.level.is_some() {
+        if self.level.is_some() {
             let mut predictors = vec![0.0; design.rows()];
             predict(design, &coefficients, &mut predictors);
             let value = |row: usize| {
@@ -150,11 +159,10 @@ impl Prepared<LinearStatistics> {
             let inverse = conditioner.inverse();
             covariance = Some(coordinates.stored_covariance(&(&inverse * noise * &inverse)));
         }
-        if self.model.intercept {
+        if self.intercept {
             coefficients[0] += middle;
         }
         let intervals = self
-            .model
             .level
             .zip(covariance.as_ref())
             .map(|(level, c)| intervals(&coefficients, c.diagonal().iter().copied(), level));
@@ -171,6 +179,7 @@ impl Prepared<LinearStatistics> {
 mod tests {
     use super::*;
     use crate::data::Design;
+    use crate::noise::RandomSource;
     use crate::privacy::Budget;
 
     /// Intervals miss at the nominal rate: 0.05 of 200 runs, within the range that a right rate leaves once in a million times.
@@ -179,7 +188,7 @@ mod tests {
         const RUNS: u64 = 200;
         let budget = Privacy::Budget(Budget::new(2.0, 1e-6).unwrap());
         let prepared = LinearStatistics::new((-4.0, 4.0)).unwrap().with_intercept().intervals(0.95).unwrap();
-        let prepared = prepared.prepare(3, 4_000, budget).unwrap();
+        let prepared = prepared.prepare(Shape::new(3, 4_000), budget).unwrap();
         let (mut missed, mut lengths) = (0, 0.0);
         for run in 0..RUNS {
             let mut rng = RandomSource::insecure_seeded(run);

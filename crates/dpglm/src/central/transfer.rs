@@ -37,10 +37,10 @@
 
 use super::glm::Fit;
 use super::iht::Iht;
-use super::prepared::{Prepared, require_shape};
 use super::response::Response;
 use super::screening::{require_entry, require_sparsity, select_support};
 use super::strongly_convex::Problem;
+use crate::data::Shape;
 use crate::data::boxed::Boxed;
 use crate::data::range::require_magnitude;
 use crate::data::{Dataset, Design};
@@ -49,7 +49,10 @@ use crate::families::{BoundedScore, Family};
 use crate::kernels::{gram_error, predict, weighted_gram};
 use crate::noise::RandomSource;
 use crate::privacy::Adjacency;
-use crate::release::{CalibratedPlan, Chosen, Handle, PlannedRelease, Privacy, Vector};
+use crate::release::{
+    CalibratedPlan, Chosen, Estimator, Handle, PlannedRelease, Prepared, Privacy, Progress, ReleaseSession,
+    Vector, require_shape,
+};
 use nalgebra::DMatrix;
 
 /// What the literal version assumes. The caller must accept it in these words.
@@ -168,9 +171,55 @@ impl Transfer {
         best.unwrap_or(0.1) * c * c
     }
 
-    /// Calibrates the noise for data of `columns` columns and `units` rows.
-    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
+    /// Step 3 on a support: the teacher, and what one row can change in it, in l2 norm.
+    fn teacher(&self, table: &Boxed, support: &[usize], score: &BoundedScore<'_>) -> Result<(Vec<f64>, f64)> {
+        let design = table.design.select_columns(support)?;
+        let lambda = self.ridge.unwrap_or(0.1);
+        let n = design.rows() as f64;
+        let real = self.response.is_real();
+        let cap = score.cap();
+        let slope = |row: usize, u: f64| {
+            if real {
+                return f64::from(u8::from((u - table.response[row]).abs() < cap));
+            }
+            // The bounded logistic score is e^-m / 2 for margins m above 0, and 1/2 below.
+            let margin = if table.response[row] >= 0.5 { u } else { -u };
+            if margin > 0.0 { 0.5 * (-margin).exp() } else { 0.0 }
+        };
+        let problem = Problem {
+            design: &design,
+            scale: 1.0 / n,
+            ridge: lambda,
+            tilt: &vec![0.0; support.len()],
+            score: &|row, u| score.value(u, table.response[row]),
+            slope: &slope,
+            cap,
+            steepest: if real { 1.0 } else { 0.5 },
+            entry: self.entry,
+            reach: self.response.reach(),
+        };
+        let row = self.entry * cap * (support.len() as f64).sqrt() * (1.0 + 1e-12);
+        let tolerance = (1e-4 * row / n).max(problem.floor(0.0));
+        let teacher = problem.solve(tolerance)?;
+        let sensitivity = (2.0 * row / (n * lambda) + 2.0 * tolerance / lambda) * (1.0 + 1e-12);
+        Ok((teacher, sensitivity))
+    }
+}
+
+impl Estimator for Transfer {
+    type Rows<'r> = Dataset;
+    type Shape = Shape;
+    type Layout = ();
+    type Fit = Fit;
+
+    fn shape(data: &Self::Rows<'_>) -> Shape {
+        data.shape()
+    }
+
+    fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
+        let Shape { columns, units, .. } = shape;
         require_shape(columns, units)?;
+        shape.require_exposures(false)?;
         require_sparsity(self.sparsity, columns)?;
         // Below this, a teacher on adversarial rows could take hours to prove its distance from the minimum.
         if self.ridge.is_some_and(|lambda| lambda < 1e-9 * self.entry * self.entry) {
@@ -211,60 +260,23 @@ impl Transfer {
         plan.push(ANSWERS.planned(rest, 1));
         let ridge = Some(self.planned_ridge(units, privacy));
         let model = Self { ridge, public: Public::Given(public), ..self.clone() };
-        Ok(Prepared { model, columns, units, calibration: CalibratedPlan::new(plan, privacy)? })
+        Ok(Prepared::new(model, (), shape, CalibratedPlan::new(plan, privacy)?))
     }
 
-    /// Prepares and fits.
-    pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<Fit> {
-        self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
-    }
-
-    /// Step 3 on a support: the teacher, and what one row can change in it, in l2 norm.
-    fn teacher(&self, table: &Boxed, support: &[usize], score: &BoundedScore<'_>) -> Result<(Vec<f64>, f64)> {
-        let design = table.design.select_columns(support)?;
-        let lambda = self.ridge.unwrap_or(0.1);
-        let n = design.rows() as f64;
-        let real = self.response.is_real();
-        let cap = score.cap();
-        let slope = |row: usize, u: f64| {
-            if real {
-                return f64::from(u8::from((u - table.response[row]).abs() < cap));
-            }
-            // The bounded logistic score is e^-m / 2 for margins m above 0, and 1/2 below.
-            let margin = if table.response[row] >= 0.5 { u } else { -u };
-            if margin > 0.0 { 0.5 * (-margin).exp() } else { 0.0 }
-        };
-        let problem = Problem {
-            design: &design,
-            scale: 1.0 / n,
-            ridge: lambda,
-            tilt: &vec![0.0; support.len()],
-            score: &|row, u| score.value(u, table.response[row]),
-            slope: &slope,
-            cap,
-            steepest: if real { 1.0 } else { 0.5 },
-            entry: self.entry,
-            reach: self.response.reach(),
-        };
-        let row = self.entry * cap * (support.len() as f64).sqrt() * (1.0 + 1e-12);
-        let tolerance = (1e-4 * row / n).max(problem.floor(0.0));
-        let teacher = problem.solve(tolerance)?;
-        let sensitivity = (2.0 * row / (n * lambda) + 2.0 * tolerance / lambda) * (1.0 + 1e-12);
-        Ok((teacher, sensitivity))
-    }
-}
-
-impl Prepared<Transfer> {
-    /// Fits the model.
-    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<Fit> {
-        self.require_shape_of(data, false)?;
-        let model = &self.model;
+    fn run(
+        &self,
+        (): &(),
+        data: &Self::Rows<'_>,
+        mut session: ReleaseSession<'_>,
+        _: Progress<'_>,
+    ) -> Result<Fit> {
+        let Shape { columns, units, .. } = data.shape();
+        let model = self;
         let Public::Given(public) = &model.public else {
             return Err(Error::Conflict(
                 "public features are drawn when the model is prepared: prepare it".into(),
             ));
         };
-        let mut session = self.calibration.open(rng);
         // Step 1
         let table = Boxed::new(data, model.entry, |y| model.response.admit(y))?;
         let cap = model.response.release_cap(&data.counted(table.response.clone()), &mut session)?;
@@ -286,13 +298,13 @@ impl Prepared<Transfer> {
         predict(&chosen, &teacher, &mut answers);
         // A predictor of s terms errs by at most (s + 2) u times their sizes, on both sides of a pair. Coefficients are at most the
         // largest gradient, and the tolerance, over lambda: half of n times what a row moves them by, or less.
-        let largest = 0.5 * self.units as f64 * sensitivity * (1.0 + 1e-12);
+        let largest = 0.5 * units as f64 * sensitivity * (1.0 + 1e-12);
         let rounding = 2.0 * (support.len() as f64 + 2.0) * f64::EPSILON * frobenius(&chosen) * largest;
         session.vector(ANSWERS, &mut answers, largest_singular_value(&chosen) * sensitivity + rounding)?;
 
         // Step 5
         let student = Iht::new(model.sparsity.min(support.len()))?.iterations(300)?;
-        let mut coefficients = vec![0.0; self.columns];
+        let mut coefficients = vec![0.0; columns];
         if model.literal {
             coefficients = student.fit_design(&Family::Gaussian, public, &answers, 0.0)?;
         } else {
@@ -408,7 +420,7 @@ mod tests {
     fn literal_transfer_is_refused_until_its_assumption_is_accepted_and_says_so() {
         let (data, _) = sparse_linear(200, 5, 1);
         let model = Transfer::linear((-5.0, 5.0), 1.0, 2).unwrap();
-        let error = model.clone().literal().prepare(5, 200, budget(1.0)).unwrap_err();
+        let error = model.clone().literal().prepare(Shape::new(5, 200), budget(1.0)).unwrap_err();
         assert!(error.to_string().contains(SAME_SUPPORT));
         assert!(model.clone().literal().accepting("yes").is_err());
         let accepted = model.clone().literal().accepting(SAME_SUPPORT).unwrap();
@@ -508,12 +520,14 @@ mod tests {
         assert!(Transfer::logistic(f64::NAN, 2).is_err());
         assert!(Transfer::linear((2.0, 1.0), 1.0, 2).is_err());
         let model = Transfer::logistic(1.0, 3).unwrap();
-        assert!(model.clone().ridge(1e-12).unwrap().prepare(5, 100, budget(1.0)).is_err());
+        assert!(model.clone().ridge(1e-12).unwrap().prepare(Shape::new(5, 100), budget(1.0)).is_err());
         assert!(model.clone().ridge(0.0).is_err() && model.clone().synthetic_features(0).is_err());
-        assert!(model.prepare(2, 100, budget(1.0)).is_err());
+        assert!(model.prepare(Shape::new(2, 100), budget(1.0)).is_err());
         let other = synthetic(50, 7, 1.0).unwrap();
-        assert!(model.clone().public_features(other.clone()).prepare(8, 100, budget(1.0)).is_err());
-        assert!(model.clone().public_features(other).prepare(7, 100, budget(1.0)).is_ok());
-        assert!(model.synthetic_features(2).unwrap().prepare(7, 100, budget(1.0)).is_err());
+        assert!(
+            model.clone().public_features(other.clone()).prepare(Shape::new(8, 100), budget(1.0)).is_err()
+        );
+        assert!(model.clone().public_features(other).prepare(Shape::new(7, 100), budget(1.0)).is_ok());
+        assert!(model.synthetic_features(2).unwrap().prepare(Shape::new(7, 100), budget(1.0)).is_err());
     }
 }

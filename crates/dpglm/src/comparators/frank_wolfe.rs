@@ -21,16 +21,18 @@
 //! Talwar, Thakurta and Zhang, *Nearly optimal private LASSO*, NeurIPS 2015.
 
 use crate::central::Fit;
-use crate::central::prepared::{Prepared, require_shape};
 use crate::central::response::Response;
 use crate::central::screening::{coordinate_sensitivity, mean_gradient, require_entry};
 use crate::data::Dataset;
+use crate::data::Shape;
 use crate::data::boxed::Boxed;
 use crate::data::range::require_magnitude;
 use crate::error::{Result, require_nonzero};
-use crate::noise::RandomSource;
 use crate::privacy::Adjacency;
-use crate::release::{CalibratedPlan, Chosen, Handle, PlannedRelease, Privacy};
+use crate::release::{
+    CalibratedPlan, Chosen, Estimator, Handle, PlannedRelease, Prepared, Privacy, Progress, ReleaseSession,
+    require_shape,
+};
 
 const STEPS: Handle<Chosen> = Handle::new("directions of descent");
 /// More steps than this never pay.
@@ -96,36 +98,45 @@ impl FrankWolfe {
         };
         (1..=MOST_STEPS).min_by(|a, b| error(*a).total_cmp(&error(*b))).unwrap_or(1)
     }
+}
 
-    /// Calibrates the noise for data of `columns` columns and `units` rows.
-    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
+impl Estimator for FrankWolfe {
+    type Rows<'r> = Dataset;
+    type Shape = Shape;
+    type Layout = ();
+    type Fit = Fit;
+
+    fn shape(data: &Self::Rows<'_>) -> Shape {
+        data.shape()
+    }
+
+    fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
+        let Shape { columns, units, .. } = shape;
         require_shape(columns, units)?;
+        shape.require_exposures(false)?;
         let mut plan: Vec<PlannedRelease> = self.response.planned(units, privacy)?.into_iter().collect();
         let rest = 1.0 - plan.iter().map(|p| p.share).sum::<f64>();
         let steps = self.planned_steps(columns, units, privacy);
         plan.push(STEPS.planned(rest, steps));
         let model = Self { steps: Some(steps), ..self.clone() };
-        Ok(Prepared { model, columns, units, calibration: CalibratedPlan::new(plan, privacy)? })
+        Ok(Prepared::new(model, (), shape, CalibratedPlan::new(plan, privacy)?))
     }
 
-    /// Prepares and fits.
-    pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<Fit> {
-        self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
-    }
-}
-
-impl Prepared<FrankWolfe> {
-    /// Fits the model.
-    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<Fit> {
-        self.require_shape_of(data, false)?;
-        let model = &self.model;
-        let d = self.columns;
-        let mut session = self.calibration.open(rng);
+    fn run(
+        &self,
+        (): &(),
+        data: &Self::Rows<'_>,
+        mut session: ReleaseSession<'_>,
+        _: Progress<'_>,
+    ) -> Result<Fit> {
+        let Shape { columns, units, .. } = data.shape();
+        let model = self;
+        let d = columns;
         // Step 1
         let table = Boxed::new(data, model.entry, |y| model.response.admit(y))?;
         let cap = model.response.release_cap(&data.counted(table.response.clone()), &mut session)?;
         let score = model.response.family.bounded(cap)?;
-        let sensitivity = coordinate_sensitivity(self.units, score.cap(), model.entry);
+        let sensitivity = coordinate_sensitivity(units, score.cap(), model.entry);
 
         // Step 2
         let mut coefficients = vec![0.0; d];
@@ -151,6 +162,7 @@ impl Prepared<FrankWolfe> {
 mod tests {
     use super::*;
     use crate::central::attacks::{Pair, pairs, sparse_linear, sparse_logistic};
+    use crate::noise::RandomSource;
     use crate::privacy::Budget;
 
     fn ample() -> Privacy {
@@ -220,11 +232,15 @@ mod tests {
         let model = FrankWolfe::logistic(1.0, 1.0).unwrap();
         assert!(model.clone().steps(0).is_err());
         assert!(model.clone().residual_cap(1.0).is_err());
-        assert!(model.prepare(0, 10, ample()).is_err());
-        assert!(model.prepare(3, 1, ample()).is_err());
+        assert!(model.prepare(Shape::new(0, 10), ample()).is_err());
+        assert!(model.prepare(Shape::new(3, 1), ample()).is_err());
         let (data, _) = sparse_linear(50, 5, 1);
         assert!(
-            model.prepare(4, 50, ample()).unwrap().fit(&data, &mut RandomSource::insecure_seeded(1)).is_err()
+            model
+                .prepare(Shape::new(4, 50), ample())
+                .unwrap()
+                .fit(&data, &mut RandomSource::insecure_seeded(1))
+                .is_err()
         );
     }
 }

@@ -34,9 +34,9 @@
 use super::least_eigenvalue;
 use super::projection::largest_ratio;
 use crate::central::Fit;
-use crate::central::prepared::{Prepared, require_shape};
 use crate::central::response::Response;
 use crate::central::screening::require_entry;
+use crate::data::Shape;
 use crate::data::boxed::Boxed;
 use crate::data::{Dataset, Design};
 use crate::error::{Error, Result};
@@ -44,7 +44,10 @@ use crate::kernels::{fused_pass_multi, plain_error, weighted_gram};
 use crate::noise::{GaussianNoise, Grid, RandomSource};
 use crate::numeric::{normal_below, turning_point};
 use crate::privacy::{Adjacency, Noise};
-use crate::release::{CalibratedPlan, Fixed, Handle, Privacy, Vector};
+use crate::release::{
+    CalibratedPlan, Estimator, Fixed, Handle, Prepared, Privacy, Progress, ReleaseSession, Vector,
+    require_shape,
+};
 use nalgebra::{DMatrix, DVector};
 
 const EIGENVALUE: Handle<Vector> = Handle::new("smallest eigenvalue");
@@ -87,9 +90,41 @@ impl JohnsonLindenstrauss {
         (features * 2f64.sqrt() * (1.0 + 1e-12), features / self.response.reach())
     }
 
-    /// Calibrates the noise for data of `columns` columns and `units` rows.
-    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
+    /// The total variation between the program's projection and the ideal one, in units that cancel.
+    ///
+    /// An entry of R is a multiple of 2^-56, off by at most 2^-57, and at most 16 but with probability 1.3e-57. It is cut into a
+    /// multiple of 2^-20 and a rest below 2^-20. Entries of A have at most 20 bits, so the kernel's sums of the first part
+    /// are exact (products of 44 bits, blocks of 256 rows, compensated totals, up to 2^30 rows); those of the rest err by at most
+    /// `n B 2^-20` times the error of summation. Putting them together rounds twice, relative to a projected row, whose norm
+    /// is at most `sqrt(n) B (1 + 12)` but with probability 1e-30. Rounding to the noise's grid moves it by `2^-45 B`.
+    fn rounding(&self, columns: usize, units: usize, rows: u64, ratio: f64) -> f64 {
+        let n = units as f64;
+        let each = n * (2f64.powi(-57) + 2f64.powi(-20) * plain_error(units, false))
+            + f64::EPSILON * 13.0 * n.sqrt()
+            + 2f64.powi(-44);
+        let noise = (LEAST_RIDGE / ratio).sqrt();
+        let unlikely = rows as f64 * (1.3e-57 * n + 1e-30);
+        if units > 1 << 30 || columns > 1 << 20 {
+            return 1.0;
+        }
+        0.5 * (rows as f64).sqrt() * each / noise + unlikely
+    }
+}
+
+impl Estimator for JohnsonLindenstrauss {
+    type Rows<'r> = Dataset;
+    type Shape = Shape;
+    type Layout = ();
+    type Fit = Fit;
+
+    fn shape(data: &Self::Rows<'_>) -> Shape {
+        data.shape()
+    }
+
+    fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
+        let Shape { columns, units, .. } = shape;
         require_shape(columns, units)?;
+        shape.require_exposures(false)?;
         let rows = self.rows.unwrap_or(4 * (columns as u64 + 1));
         let plan = vec![EIGENVALUE.planned(1.0, 1)];
         let (mut fixed, mut ratio) = (Vec::new(), 1.0);
@@ -116,53 +151,30 @@ impl JohnsonLindenstrauss {
         }
         let model = Self { rows: Some(rows), ratio, ..self.clone() };
         let calibration = CalibratedPlan::beside(fixed, plan, privacy)?;
-        Ok(Prepared { model, columns, units, calibration })
+        Ok(Prepared::new(model, (), shape, calibration))
     }
 
-    /// The total variation between the program's projection and the ideal one, in units that cancel.
-    ///
-    /// An entry of R is a multiple of 2^-56, off by at most 2^-57, and at most 16 but with probability 1.3e-57. It is cut into a
-    /// multiple of 2^-20 and a rest below 2^-20. Entries of A have at most 20 bits, so the kernel's sums of the first part
-    /// are exact (products of 44 bits, blocks of 256 rows, compensated totals, up to 2^30 rows); those of the rest err by at most
-    /// `n B 2^-20` times the error of summation. Putting them together rounds twice, relative to a projected row, whose norm
-    /// is at most `sqrt(n) B (1 + 12)` but with probability 1e-30. Rounding to the noise's grid moves it by `2^-45 B`.
-    fn rounding(&self, columns: usize, units: usize, rows: u64, ratio: f64) -> f64 {
-        let n = units as f64;
-        let each = n * (2f64.powi(-57) + 2f64.powi(-20) * plain_error(units, false))
-            + f64::EPSILON * 13.0 * n.sqrt()
-            + 2f64.powi(-44);
-        let noise = (LEAST_RIDGE / ratio).sqrt();
-        let unlikely = rows as f64 * (1.3e-57 * n + 1e-30);
-        if units > 1 << 30 || columns > 1 << 20 {
-            return 1.0;
-        }
-        0.5 * (rows as f64).sqrt() * each / noise + unlikely
-    }
-
-    /// Prepares and fits.
-    pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<Fit> {
-        self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
-    }
-}
-
-impl Prepared<JohnsonLindenstrauss> {
-    /// Fits the model.
-    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<Fit> {
-        self.require_shape_of(data, false)?;
-        let (model, d) = (&self.model, self.columns);
+    fn run(
+        &self,
+        (): &(),
+        data: &Self::Rows<'_>,
+        mut session: ReleaseSession<'_>,
+        _: Progress<'_>,
+    ) -> Result<Fit> {
+        let Shape { columns, units, .. } = data.shape();
+        let (model, d) = (&self, columns);
         let (length, factor) = model.frame(d);
-        let mut session = self.calibration.open(rng);
         // Step 1
         let table = Boxed::new(data, model.entry, |y| model.response.admit(y))?;
         let joint = joined(&table, model.entry, factor, model.response.reach())?;
 
         // Step 2
-        let error = least_eigenvalue::error(self.units, d + 1) * length * length;
+        let error = least_eigenvalue::error(units, d + 1) * length * length;
         let sensitivity = (length * length + 2.0 * error) * (1.0 + 1e-12);
         let mut least = vec![least_eigenvalue::least(&joint, length)];
         session.vector(EIGENVALUE, &mut least, sensitivity)?;
         let noise = session.noise_per_sensitivity(EIGENVALUE) * sensitivity;
-        let failure = FAILURES.1 * self.failure_delta();
+        let failure = FAILURES.1 * failure_delta(&session);
         // A millionth more covers the rounding to the grid, and the noise's own enlargement for it.
         let certain = least[0] - error - noise * (1.0 + 1e-6) * upper_quantile(failure) - 1e-6 * sensitivity;
 
@@ -179,7 +191,7 @@ impl Prepared<JohnsonLindenstrauss> {
             |_: &[f64]| (weighted_gram(&joint, |_| 1.0), 2f64.sqrt() * length * length + 2.0 * error);
         let projected = match session.fixed(PROJECTION, draw, hidden)? {
             Some(projected) => projected,
-            None => (0..self.units).flat_map(|row| joint.row(row)).collect(),
+            None => (0..units).flat_map(|row| joint.row(row)).collect(),
         };
         let coefficients = least_squares(&projected, d).into_iter().map(|b| b / factor).collect();
         let certificate = session
@@ -189,16 +201,16 @@ impl Prepared<JohnsonLindenstrauss> {
             .enforcing("the projected matrix has its eigenvalues lifted by a ridge to what privacy needs");
         Ok(Fit { coefficients, intervals: None, covariance: None, certificate })
     }
+}
 
-    /// The budget's delta, from the planned event; 1/2 without privacy, where the noise is zero.
-    fn failure_delta(&self) -> f64 {
-        let events = self.calibration.events().unwrap_or_default();
-        let planned = events.iter().find_map(|e| match e.noise() {
-            Noise::Approximate { delta, .. } => Some(delta / (FAILURES.0 + FAILURES.1 + FAILURES.2)),
-            _ => None,
-        });
-        planned.unwrap_or(0.5)
-    }
+/// The budget's delta, from the planned event; 1/2 without privacy, where the noise is zero.
+fn failure_delta(session: &ReleaseSession<'_>) -> f64 {
+    let events = session.planned_events().unwrap_or_default();
+    let planned = events.iter().find_map(|e| match e.noise() {
+        Noise::Approximate { delta, .. } => Some(delta / (FAILURES.0 + FAILURES.1 + FAILURES.2)),
+        _ => None,
+    });
+    planned.unwrap_or(0.5)
 }
 
 /// Features and scaled response side by side, cut to 20 bits each: no row gets longer, and projections are exact.
@@ -343,10 +355,10 @@ mod tests {
         assert!(JohnsonLindenstrauss::linear((0.0, 1.0), -1.0).is_err());
         let model = JohnsonLindenstrauss::linear((0.0, 1.0), 1.0).unwrap();
         assert!(model.clone().projected_rows(0).is_err());
-        assert!(model.prepare(3, 100, Privacy::Budget(Budget::pure(1.0).unwrap())).is_err());
-        assert!(model.prepare(0, 100, Privacy::None).is_err());
+        assert!(model.prepare(Shape::new(3, 100), Privacy::Budget(Budget::pure(1.0).unwrap())).is_err());
+        assert!(model.prepare(Shape::new(0, 100), Privacy::None).is_err());
         // Rounding is refused where it is not small beside delta.
         let tiny = Privacy::Budget(Budget::new(1.0, 1e-14).unwrap());
-        assert!(model.prepare(3, 10_000_000, tiny).is_err());
+        assert!(model.prepare(Shape::new(3, 10_000_000), tiny).is_err());
     }
 }

@@ -25,13 +25,15 @@
 //! Karwa and Vadhan, *Finite sample differentially private confidence intervals*, ITCS 2018.
 
 use crate::central::MeanFit;
-use crate::central::prepared::{Prepared, require_shape};
 use crate::data::Design;
+use crate::data::Shape;
 use crate::data::range::{LARGEST, LEAST, require_interval};
 use crate::error::{Error, Result};
-use crate::noise::RandomSource;
 use crate::privacy::Adjacency;
-use crate::release::{CalibratedPlan, Chosen, Handle, Privacy, ReleaseSession, Vector};
+use crate::release::{
+    CalibratedPlan, Chosen, Estimator, Handle, Prepared, Privacy, Progress, ReleaseSession, Vector,
+    require_shape,
+};
 use std::collections::BTreeMap;
 
 const SCALES: Handle<Chosen> = Handle::new("column scales");
@@ -74,26 +76,6 @@ impl KarwaVadhan {
             }
         }
         Ok(Self { ranges, smallest, largest })
-    }
-
-    /// Calibrates the noise for data of `columns` columns and `units` rows.
-    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
-        require_shape(columns, units)?;
-        if columns != self.ranges.len() {
-            return Err(Error::Conflict(format!(
-                "{} ranges for {columns} columns: there must be one per column",
-                self.ranges.len()
-            )));
-        }
-        let d = columns as u64;
-        let plan = vec![SCALES.planned(0.15, d), LOCATIONS.planned(0.15, d), MEAN.planned(0.7, 1)];
-        let calibration = CalibratedPlan::new(plan, privacy)?;
-        Ok(Prepared { model: self.clone(), columns, units, calibration })
-    }
-
-    /// Prepares and fits.
-    pub fn fit(&self, table: &Design, privacy: Privacy, rng: &mut RandomSource) -> Result<MeanFit> {
-        self.prepare(table.columns(), table.rows(), privacy)?.fit(table, rng)
     }
 
     /// The exponents of two between which the scale's bins lie: bin k is `(2^(k-1), 2^k]`.
@@ -158,17 +140,40 @@ fn mean_sensitivity(rows: usize, columns: usize) -> f64 {
     (2.0 / n + 2.0 * (n + 2.0) * f64::EPSILON) * (columns as f64).sqrt() * (1.0 + 1e-12)
 }
 
-impl Prepared<KarwaVadhan> {
-    /// The private mean of the columns.
-    pub fn fit(&self, table: &Design, rng: &mut RandomSource) -> Result<MeanFit> {
-        let (d, n) = (table.columns(), table.rows());
-        if (d, n) != (self.columns, self.units) {
+impl Estimator for KarwaVadhan {
+    type Rows<'r> = Design;
+    type Shape = Shape;
+    type Layout = ();
+    type Fit = MeanFit;
+
+    fn shape(table: &Self::Rows<'_>) -> Shape {
+        table.shape()
+    }
+
+    fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
+        let Shape { columns, units, .. } = shape;
+        require_shape(columns, units)?;
+        if columns != self.ranges.len() {
             return Err(Error::Conflict(format!(
-                "prepared for {} columns and {} rows, got {d} and {n}: prepare anew",
-                self.columns, self.units
+                "{} ranges for {columns} columns: there must be one per column",
+                self.ranges.len()
             )));
         }
-        let (model, mut session) = (&self.model, self.calibration.open(rng));
+        let d = columns as u64;
+        let plan = vec![SCALES.planned(0.15, d), LOCATIONS.planned(0.15, d), MEAN.planned(0.7, 1)];
+        let calibration = CalibratedPlan::new(plan, privacy)?;
+        Ok(Prepared::new(self.clone(), (), shape, calibration))
+    }
+
+    fn run(
+        &self,
+        (): &(),
+        table: &Self::Rows<'_>,
+        mut session: ReleaseSession<'_>,
+        _: Progress<'_>,
+    ) -> Result<MeanFit> {
+        let (d, n) = (table.columns(), table.rows());
+        let model = self;
         let mut columns = vec![Vec::with_capacity(n); d];
         for row in 0..n {
             columns.iter_mut().zip(table.row(row)).for_each(|(column, x)| column.push(x));
@@ -197,6 +202,7 @@ impl Prepared<KarwaVadhan> {
 mod tests {
     use super::*;
     use crate::central::attacks::{Pair, pairs, uniform};
+    use crate::noise::RandomSource;
     use crate::privacy::Budget;
 
     fn budget(epsilon: f64) -> Privacy {
@@ -265,6 +271,6 @@ mod tests {
         assert!(KarwaVadhan::new(vec![(0.0, 1.0)], (1.0, 0.1)).is_err());
         assert!(KarwaVadhan::new(vec![(0.0, 1.0)], (0.0, 0.1)).is_err());
         let model = KarwaVadhan::new(vec![(0.0, 1.0)], (0.1, 1.0)).unwrap();
-        assert!(model.prepare(2, 100, budget(1.0)).is_err());
+        assert!(model.prepare(Shape::new(2, 100), budget(1.0)).is_err());
     }
 }

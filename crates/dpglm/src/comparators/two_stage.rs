@@ -32,17 +32,18 @@
 
 use super::objective_perturbation::{Perturbation, calibrate};
 use crate::central::Fit;
-use crate::central::prepared::{Prepared, require_shape};
 use crate::central::response::Response;
 use crate::central::screening::{require_entry, require_sparsity, select_support};
 use crate::central::strongly_convex::Problem;
+use crate::data::Shape;
 use crate::data::boxed::Boxed;
 use crate::data::{Dataset, Design};
 use crate::error::Result;
 use crate::noise::{GaussianNoise, Grid, RandomSource};
 use crate::privacy::Adjacency;
 use crate::release::{
-    CalibratedPlan, Chosen, Fixed, Handle, PlannedRelease, Privacy, ReleaseSession, Vector,
+    CalibratedPlan, Chosen, Estimator, Fixed, Handle, PlannedRelease, Prepared, Privacy, Progress,
+    ReleaseSession, Vector, require_shape,
 };
 
 const SUPPORT: Handle<Chosen> = Handle::new("support");
@@ -83,32 +84,6 @@ impl TwoStage {
     pub fn residual_cap(mut self, cap: f64) -> Result<Self> {
         self.response.set_cap(cap)?;
         Ok(self)
-    }
-
-    /// Calibrates the noise for data of `columns` columns and `units` rows.
-    pub fn prepare(&self, columns: usize, units: usize, privacy: Privacy) -> Result<Prepared<Self>> {
-        require_shape(columns, units)?;
-        require_sparsity(self.sparsity, columns)?;
-        let mut plan: Vec<PlannedRelease> = self.response.planned(units, privacy)?.into_iter().collect();
-        let rest = 1.0 - plan.iter().map(|p| p.share).sum::<f64>();
-        plan.push(SUPPORT.planned(SELECTION * rest, self.sparsity as u64));
-        plan.push(DISTANCE.planned((1.0 - SELECTION) * rest, 1));
-        let (mut fixed, mut perturbation) = (Vec::new(), None);
-        if let Privacy::Budget(budget) = privacy {
-            let (epsilon, delta) = (PERTURBATION.0 * budget.epsilon(), PERTURBATION.1 * budget.delta());
-            // In units of the cap times c s: a ridge of one curvature shrinks coefficients of about cap / c (logistic: 2 / c)
-            // by so much; a quarter is the curvature of the logistic loss.
-            let weight = if self.response.is_real() { 1.0 } else { 0.5 };
-            perturbation = Some(calibrate(epsilon, delta, weight)?);
-            fixed.push(MINIMUM.event(epsilon, delta)?);
-        }
-        let calibration = CalibratedPlan::beside(fixed, plan, privacy)?;
-        Ok(Prepared { model: Self { perturbation, ..self.clone() }, columns, units, calibration })
-    }
-
-    /// Prepares and fits.
-    pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<Fit> {
-        self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
     }
 
     /// Steps 3 and 4.
@@ -181,12 +156,47 @@ fn smooth_slope(cap: f64, residual: f64) -> f64 {
     1.0 - t * t
 }
 
-impl Prepared<TwoStage> {
-    /// Fits the model.
-    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<Fit> {
-        self.require_shape_of(data, false)?;
-        let model = &self.model;
-        let mut session = self.calibration.open(rng);
+impl Estimator for TwoStage {
+    type Rows<'r> = Dataset;
+    type Shape = Shape;
+    type Layout = ();
+    type Fit = Fit;
+
+    fn shape(data: &Self::Rows<'_>) -> Shape {
+        data.shape()
+    }
+
+    fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
+        let Shape { columns, units, .. } = shape;
+        require_shape(columns, units)?;
+        shape.require_exposures(false)?;
+        require_sparsity(self.sparsity, columns)?;
+        let mut plan: Vec<PlannedRelease> = self.response.planned(units, privacy)?.into_iter().collect();
+        let rest = 1.0 - plan.iter().map(|p| p.share).sum::<f64>();
+        plan.push(SUPPORT.planned(SELECTION * rest, self.sparsity as u64));
+        plan.push(DISTANCE.planned((1.0 - SELECTION) * rest, 1));
+        let (mut fixed, mut perturbation) = (Vec::new(), None);
+        if let Privacy::Budget(budget) = privacy {
+            let (epsilon, delta) = (PERTURBATION.0 * budget.epsilon(), PERTURBATION.1 * budget.delta());
+            // In units of the cap times c s: a ridge of one curvature shrinks coefficients of about cap / c (logistic: 2 / c)
+            // by so much; a quarter is the curvature of the logistic loss.
+            let weight = if self.response.is_real() { 1.0 } else { 0.5 };
+            perturbation = Some(calibrate(epsilon, delta, weight)?);
+            fixed.push(MINIMUM.event(epsilon, delta)?);
+        }
+        let calibration = CalibratedPlan::beside(fixed, plan, privacy)?;
+        Ok(Prepared::new(Self { perturbation, ..self.clone() }, (), shape, calibration))
+    }
+
+    fn run(
+        &self,
+        (): &(),
+        data: &Self::Rows<'_>,
+        mut session: ReleaseSession<'_>,
+        _: Progress<'_>,
+    ) -> Result<Fit> {
+        let Shape { columns, .. } = data.shape();
+        let model = self;
         // Step 1
         let table = Boxed::new(data, model.entry, |y| model.response.admit(y))?;
         let cap = model.response.release_cap(&data.counted(table.response.clone()), &mut session)?;
@@ -196,7 +206,7 @@ impl Prepared<TwoStage> {
         // Steps 3 and 4
         let chosen = table.design.select_columns(&support)?;
         let values = model.perturbed_minimum(&chosen, &table.response, cap, &mut session)?;
-        let mut coefficients = vec![0.0; self.columns];
+        let mut coefficients = vec![0.0; columns];
         support.iter().zip(values).for_each(|(&j, b)| coefficients[j] = b);
         let certificate = session
             .close(Adjacency::ReplaceRow)
@@ -316,6 +326,6 @@ mod tests {
         assert!(TwoStage::logistic(0.0, 3).is_err());
         assert!(TwoStage::linear((1.0, 0.0), 1.0, 3).is_err());
         assert!(TwoStage::linear((0.0, 1.0), 1.0, 3).unwrap().residual_cap(0.0).is_err());
-        assert!(TwoStage::logistic(1.0, 6).unwrap().prepare(5, 100, ample()).is_err());
+        assert!(TwoStage::logistic(1.0, 6).unwrap().prepare(Shape::new(5, 100), ample()).is_err());
     }
 }

@@ -5,6 +5,7 @@
 //! before it gets here, and a constructor that finds one left maps it to zero, or to the nearest bound, rather than
 //! fail on a private value.
 
+use super::Shape;
 use super::csr::{Csr, Values};
 use crate::error::{Error, Result};
 
@@ -100,6 +101,11 @@ impl Design {
     /// The number of columns.
     pub fn columns(&self) -> usize {
         self.columns
+    }
+
+    /// What is public of it, each row being a person.
+    pub fn shape(&self) -> Shape {
+        Shape::new(self.columns, self.rows)
     }
 
     /// One entry, rounded to the nearest double.

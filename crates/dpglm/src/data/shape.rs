@@ -1,6 +1,7 @@
 //! What is public of a data set: enough to plan every release.
 
 use super::dataset::MOST_UNIT_ROWS;
+use crate::error::{Error, Result};
 
 /// The public facts of a data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +22,25 @@ impl Shape {
     /// One row a person, all of them counted, without exposures.
     pub fn new(columns: usize, units: usize) -> Self {
         Self { columns, units, grouped: false, dropped: false, exposures: false }
+    }
+
+    /// Refuses exposures where they mean nothing.
+    pub(crate) fn require_exposures(self, taken: bool) -> Result<()> {
+        if self.exposures && !taken {
+            return Err(Error::Conflict("exposures go with counts: fit a Poisson regression".into()));
+        }
+        Ok(())
+    }
+
+    /// Refuses another number of columns than declared.
+    pub(crate) fn require_columns(self, declared: usize) -> Result<()> {
+        if self.columns != declared {
+            return Err(Error::Conflict(format!(
+                "{declared} columns are declared, the table has {}: declare one range per column",
+                self.columns
+            )));
+        }
+        Ok(())
     }
 
     /// The most rows of a person that count in any sum.

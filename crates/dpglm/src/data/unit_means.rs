@@ -19,7 +19,7 @@
 //! What is estimated is the mean over people of their own means: everybody counts once, however many rows there are.
 
 use super::design::{Design, Storage};
-use super::{MOST_ROWS, Values};
+use super::{MOST_ROWS, Shape, Values};
 use crate::error::{Error, Result};
 use crate::privacy::Adjacency;
 
@@ -30,6 +30,11 @@ pub trait MeanTable {
 
     /// What is replaced in the data when one row of the design is replaced.
     fn adjacency(&self) -> Adjacency;
+
+    /// What is public of it.
+    fn shape(&self) -> Shape {
+        Shape::new(self.design().columns(), self.design().rows())
+    }
 }
 
 impl MeanTable for Design {
@@ -170,6 +175,7 @@ mod tests {
     use crate::central::{Privacy, PrivateMean, SparseMean};
     use crate::noise::RandomSource;
     use crate::privacy::Budget;
+    use crate::release::Estimator;
 
     fn rows(design: &Design) -> Vec<Vec<f64>> {
         (0..design.rows()).map(|row| design.row(row).collect()).collect()

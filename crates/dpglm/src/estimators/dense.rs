@@ -45,19 +45,16 @@ mod whitening;
 use super::bounds::regression::RegressionSearch;
 use super::bounds::{FoundBounds, Sought};
 use crate::accounting::Certificate;
-use crate::central::Privacy;
 use crate::central::interval::{Interval, require_level};
-use crate::central::prepared::require_shape;
 use crate::data::range::{require_magnitude, require_penalty};
 use crate::data::{Dataset, Shape};
 use crate::error::{Error, Result};
 pub use crate::families::Likelihood;
-use crate::noise::RandomSource;
 use crate::numeric::normal_quantile;
 use crate::passes::{ResponseView, Rows, Table};
-use crate::privacy::Event;
-use crate::release::replay::Probe;
-use crate::release::{CalibratedPlan, Handle, ReleaseSession, Vector};
+use crate::release::{
+    CalibratedPlan, Estimator, Handle, Prepared, Privacy, Progress, ReleaseSession, Vector, require_shape,
+};
 use inference::Inferred;
 use plan::Plan;
 use response::Response;
@@ -162,13 +159,21 @@ impl Regression {
         };
         Self { likelihood, ..self.clone() }
     }
+}
 
-    /// Calibrates the noise for data of this shape.
-    pub fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<PreparedRegression> {
+impl Estimator for Regression {
+    type Rows<'r> = Dataset;
+    type Shape = Shape;
+    type Layout = Plan;
+    type Fit = RegressionFit;
+
+    fn shape(data: &Dataset) -> Shape {
+        data.shape()
+    }
+
+    fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
         require_shape(shape.columns, shape.units)?;
-        if shape.exposures && !matches!(self.likelihood, Likelihood::Poisson { .. }) {
-            return Err(Error::Conflict("exposures go with counts: fit a Poisson regression".into()));
-        }
+        shape.require_exposures(matches!(self.likelihood, Likelihood::Poisson { .. }))?;
         if shape.grouped && self.level.is_some() && matches!(self.likelihood, Likelihood::Multinomial { .. })
         {
             return Err(Error::Conflict(
@@ -184,81 +189,48 @@ impl Regression {
             lines = search.lines();
         }
         lines.extend(plan.lines(self).into_iter().map(|line| line.at(0, self.left())));
-        let calibration = CalibratedPlan::new(lines, privacy)?;
-        Ok(PreparedRegression { model: self.clone(), plan, calibration })
+        let calibrated = CalibratedPlan::new(lines, privacy)?;
+        Ok(Prepared::new(self.clone(), plan, shape, calibrated))
     }
 
-    /// Prepares and fits.
-    pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<RegressionFit> {
-        self.prepare(data.shape(), privacy)?.fit(data, rng)
+    fn run(
+        &self,
+        plan: &Plan,
+        data: &Dataset,
+        session: ReleaseSession<'_>,
+        progress: Progress<'_>,
+    ) -> Result<RegressionFit> {
+        self.run_on(&Table::new(data), plan, session, progress)
     }
 }
 
-/// A regression ready to fit data of one shape, as often as wanted; every fit spends the whole budget again.
-#[derive(Debug, Clone)]
-pub struct PreparedRegression {
-    model: Regression,
-    plan: Plan,
-    calibration: CalibratedPlan,
-}
-
-impl PreparedRegression {
-    /// What a fit will release, with sensitivities in units of their own: known before the data is opened.
-    pub fn events(&self) -> Result<Vec<Event>> {
-        self.calibration.events()
-    }
-
+impl Prepared<Regression> {
     /// How often a fit reads the rows.
     pub fn reads(&self) -> u64 {
-        self.plan.reads()
+        self.layout.reads()
     }
 
     /// Whether a coefficient can be determined: by a public rule, known before the data is opened. False without intervals.
     pub fn determines_any(&self) -> bool {
-        self.plan.inference.is_some()
+        self.layout.inference.is_some()
     }
+}
 
-    /// The same, watched or broken under an unchanged claim: for audits.
-    pub(crate) fn probed(&self, probe: Probe) -> Self {
-        Self { calibration: self.calibration.clone().probed(probe), ..self.clone() }
-    }
-
-    /// Fits the regression.
-    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<RegressionFit> {
-        self.fit_reporting(data, rng, &mut |_, _| {})
-    }
-
-    /// Fits the regression and calls `progress(done, of)` after every read of the rows, the number of which is public.
-    pub fn fit_reporting(
-        &self,
-        data: &Dataset,
-        rng: &mut RandomSource,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<RegressionFit> {
-        self.fit_rows(&Table::new(data), rng, progress)
-    }
-
-    /// Fits the regression to rows wherever they are.
-    pub(crate) fn fit_rows(
+impl Regression {
+    /// Runs on rows wherever they are.
+    fn run_on(
         &self,
         rows: &dyn Rows,
-        rng: &mut RandomSource,
-        progress: &mut dyn FnMut(u64, u64),
+        plan: &Plan,
+        mut session: ReleaseSession<'_>,
+        progress: Progress<'_>,
     ) -> Result<RegressionFit> {
-        let Self { model, plan, calibration } = self;
-        if rows.shape() != plan.shape {
-            return Err(Error::Conflict(format!(
-                "prepared for {:?}, got {:?}: prepare again",
-                plan.shape,
-                rows.shape()
-            )));
-        }
+        let model = self;
         let (mut done, reads) = (0, plan.reads());
         let mut read = || {
             done += 1;
             progress(done, reads);
         };
-        let mut session = calibration.open(rng);
         let searched = match &model.search {
             None => None,
             Some(search) => Some(search.release(rows, model.intercept, &mut session)?),

@@ -35,14 +35,9 @@ pub use estimates::{BlockSummary, DescribeFit, Described, Estimate};
 
 use super::bounds::Magnitude;
 use super::means::{Block, MeanRows, MeanShape, Means, Moments};
-use crate::central::Privacy;
 use crate::central::interval::require_level;
-use crate::central::prepared::require_shape;
 use crate::error::{Error, Result};
-use crate::noise::RandomSource;
-use crate::privacy::Event;
-use crate::release::CalibratedPlan;
-use crate::release::replay::Probe;
+use crate::release::{CalibratedPlan, Estimator, Prepared, Privacy, Progress, ReleaseSession, require_shape};
 use plan::Plan;
 
 const MOST_BINS: usize = 1_000;
@@ -161,9 +156,19 @@ impl Describe {
             Some((place, first))
         })
     }
+}
 
-    /// Calibrates the noise for rows of this shape, before any data is seen.
-    pub fn prepare(&self, shape: MeanShape, privacy: Privacy) -> Result<PreparedDescribe> {
+impl Estimator for Describe {
+    type Rows<'r> = MeanRows<'r>;
+    type Shape = MeanShape;
+    type Layout = Plan;
+    type Fit = DescribeFit;
+
+    fn shape(rows: &MeanRows<'_>) -> MeanShape {
+        rows.shape()
+    }
+
+    fn prepare(&self, shape: MeanShape, privacy: Privacy) -> Result<Prepared<Self>> {
         require_shape(self.columns(), shape.units)?;
         if shape.groups == Some(0) {
             return Err(Error::Conflict("a description by group needs at least one group".into()));
@@ -180,49 +185,20 @@ impl Describe {
         let plan = Plan::new(self, shape, privacy);
         let mut lines = self.means.after_search().1;
         lines.extend(plan.lines());
-        let calibration = CalibratedPlan::new(lines, privacy)?;
-        Ok(PreparedDescribe { model: self.clone(), plan, calibration })
+        let calibrated = CalibratedPlan::new(lines, privacy)?;
+        Ok(Prepared::new(self.clone(), plan, shape, calibrated))
     }
 
-    /// Prepares and describes.
-    pub fn fit(&self, rows: &MeanRows<'_>, privacy: Privacy, rng: &mut RandomSource) -> Result<DescribeFit> {
-        self.prepare(rows.shape(), privacy)?.fit(rows, rng)
-    }
-}
-
-/// A description ready to be made of rows of one shape; every time spends the whole budget again.
-#[derive(Debug, Clone)]
-pub struct PreparedDescribe {
-    model: Describe,
-    plan: Plan,
-    calibration: CalibratedPlan,
-}
-
-impl PreparedDescribe {
-    /// What will be released at most, with sensitivities in units of their own: known before the data is opened.
-    pub fn events(&self) -> Result<Vec<Event>> {
-        self.calibration.events()
-    }
-
-    /// The same, watched or broken under an unchanged claim: for audits.
-    pub(crate) fn probed(&self, probe: Probe) -> Self {
-        Self { calibration: self.calibration.clone().probed(probe), ..self.clone() }
-    }
-
-    /// Describes the rows.
-    pub fn fit(&self, rows: &MeanRows<'_>, rng: &mut RandomSource) -> Result<DescribeFit> {
-        let Self { model, plan, calibration } = self;
-        rows.require_blocks(&model.blocks)?;
-        if rows.shape() != plan.shape {
-            return Err(Error::Conflict(format!(
-                "prepared for {:?}, got {:?}: prepare again",
-                plan.shape,
-                rows.shape()
-            )));
-        }
-        let mut session = calibration.open(rng);
-        let means = model.means.searched(rows, &mut session)?;
-        let model = &Describe { blocks: means.blocks().to_vec(), means, ..model.clone() };
+    fn run(
+        &self,
+        plan: &Plan,
+        rows: &MeanRows<'_>,
+        mut session: ReleaseSession<'_>,
+        _: Progress<'_>,
+    ) -> Result<DescribeFit> {
+        rows.require_blocks(&self.blocks)?;
+        let means = self.means.searched(rows, &mut session)?;
+        let model = &Describe { blocks: means.blocks().to_vec(), means, ..self.clone() };
         // Step 1
         let moments: Moments = model.means.release(&plan.means, rows, &mut session)?;
         let means =

@@ -37,15 +37,12 @@ pub use estimates::{ColumnMean, GroupMeans, MeansFit};
 pub use rows::MeanRows;
 
 use super::bounds::{Magnitude, Search, require_share};
-use crate::central::Privacy;
 use crate::central::interval::require_level;
-use crate::central::prepared::require_shape;
 use crate::data::range::require_interval;
 use crate::error::{Error, Result};
-use crate::noise::RandomSource;
-use crate::privacy::Event;
-use crate::release::replay::Probe;
-use crate::release::{CalibratedPlan, PlannedRelease, ReleaseSession};
+use crate::release::{
+    CalibratedPlan, Estimator, PlannedRelease, Prepared, Privacy, Progress, ReleaseSession, require_shape,
+};
 use clips::Clip;
 use plan::Plan;
 use sums::BlockSums;
@@ -210,19 +207,6 @@ impl Means {
         self.blocks.iter().map(Block::columns).sum()
     }
 
-    /// Calibrates the noise for rows of this shape, before any data is seen.
-    pub fn prepare(&self, shape: MeanShape, privacy: Privacy) -> Result<PreparedMeans> {
-        require_shape(self.columns(), shape.units)?;
-        if shape.groups == Some(0) {
-            return Err(Error::Conflict("means by group need at least one group".into()));
-        }
-        let (share, mut lines) = self.after_search();
-        let plan = Plan::new(self, shape, privacy, share);
-        lines.extend(plan.lines());
-        let calibration = CalibratedPlan::new(lines, privacy)?;
-        Ok(PreparedMeans { model: self.clone(), plan, calibration })
-    }
-
     /// Steps 1 to 3, for an estimator that releases more beside.
     pub(super) fn release(
         &self,
@@ -234,11 +218,6 @@ impl Means {
         let sums = sums::release(self, plan, rows, &clips, session)?;
         Ok(Moments { clips, sums })
     }
-
-    /// Prepares and takes the means.
-    pub fn fit(&self, rows: &MeanRows<'_>, privacy: Privacy, rng: &mut RandomSource) -> Result<MeansFit> {
-        self.prepare(rows.shape(), privacy)?.fit(rows, rng)
-    }
 }
 
 /// What steps 1 to 3 released: a clip per number, and the sums of each group.
@@ -247,38 +226,37 @@ pub(super) struct Moments {
     pub sums: Vec<Vec<BlockSums>>,
 }
 
-/// Means ready to be taken of rows of one shape, as often as wanted; every time spends the whole budget again.
-#[derive(Debug, Clone)]
-pub struct PreparedMeans {
-    model: Means,
-    plan: Plan,
-    calibration: CalibratedPlan,
-}
+impl Estimator for Means {
+    type Rows<'r> = MeanRows<'r>;
+    type Shape = MeanShape;
+    type Layout = Plan;
+    type Fit = MeansFit;
 
-impl PreparedMeans {
-    /// What will be released, with sensitivities in units of their own: known before the data is opened.
-    pub fn events(&self) -> Result<Vec<Event>> {
-        self.calibration.events()
+    fn shape(rows: &MeanRows<'_>) -> MeanShape {
+        rows.shape()
     }
 
-    /// The same, watched or broken under an unchanged claim: for audits.
-    pub(crate) fn probed(&self, probe: Probe) -> Self {
-        Self { calibration: self.calibration.clone().probed(probe), ..self.clone() }
-    }
-
-    /// Takes the means.
-    pub fn fit(&self, rows: &MeanRows<'_>, rng: &mut RandomSource) -> Result<MeansFit> {
-        let Self { model, plan, calibration } = self;
-        rows.require_blocks(&model.blocks)?;
-        if rows.shape() != plan.shape {
-            return Err(Error::Conflict(format!(
-                "prepared for {:?}, got {:?}: prepare again",
-                plan.shape,
-                rows.shape()
-            )));
+    fn prepare(&self, shape: MeanShape, privacy: Privacy) -> Result<Prepared<Self>> {
+        require_shape(self.columns(), shape.units)?;
+        if shape.groups == Some(0) {
+            return Err(Error::Conflict("means by group need at least one group".into()));
         }
-        let mut session = calibration.open(rng);
-        let model = &model.searched(rows, &mut session)?;
+        let (share, mut lines) = self.after_search();
+        let plan = Plan::new(self, shape, privacy, share);
+        lines.extend(plan.lines());
+        let calibrated = CalibratedPlan::new(lines, privacy)?;
+        Ok(Prepared::new(self.clone(), plan, shape, calibrated))
+    }
+
+    fn run(
+        &self,
+        plan: &Plan,
+        rows: &MeanRows<'_>,
+        mut session: ReleaseSession<'_>,
+        _: Progress<'_>,
+    ) -> Result<MeansFit> {
+        rows.require_blocks(&self.blocks)?;
+        let model = &self.searched(rows, &mut session)?;
         let Moments { clips, sums } = model.release(plan, rows, &mut session)?;
         let certificate = session
             .close(rows.adjacency())

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::estimators::means::{Block, MeanRows, Means};
 use crate::noise::RandomSource;
 use crate::privacy::Budget;
+use crate::release::Estimator;
 
 /// The means of columns with public bounds.
 ///

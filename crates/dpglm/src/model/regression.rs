@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::estimators::dense::{Likelihood, Regression};
 use crate::noise::RandomSource;
 use crate::privacy::Budget;
+use crate::release::Estimator;
 
 /// A model of one kind of response; [`Logistic`], [`Linear`] and [`Poisson`] are its names.
 #[derive(Debug, Clone, PartialEq)]

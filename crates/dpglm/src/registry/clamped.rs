@@ -8,8 +8,10 @@ use super::tables::Frame;
 use super::{AuditCase, Slack};
 use crate::central::Transfer;
 use crate::comparators::{FrankWolfe, JohnsonLindenstrauss, TwoStage};
+use crate::data::Shape;
 use crate::data::{Dataset, Design};
 use crate::error::Result;
+use crate::release::Estimator;
 
 const UNITS: usize = 24;
 const NONE: &[Slack] = &[];
@@ -37,13 +39,13 @@ fn all_ways(columns: usize, others: Vec<(&'static str, Frame)>) -> Vec<(&'static
 pub(super) fn frank_wolfe() -> Result<AuditCase> {
     let variants =
         all_ways(2, vec![("logistic", Frame::new(UNITS, 2, (0.0, 1.0)))]).into_iter().map(|(name, frame)| {
-            let (columns, target) = (frame.columns, frame.target);
+            let (shape, target) = (frame.shape(), frame.target);
             Variant::new(name, frame, move |privacy| {
                 let model = match name {
                     "logistic" => FrankWolfe::logistic(1.0, 1.0)?,
                     _ => FrankWolfe::linear(target, 1.0, 1.0)?,
                 };
-                let prepared = model.steps(4)?.prepare(columns, UNITS, privacy)?;
+                let prepared = model.steps(4)?.prepare(shape, privacy)?;
                 Method::of(prepared, |m, data, rng| Ok(m.fit(data, rng)?.coefficients))
             })
         });
@@ -57,14 +59,14 @@ pub(super) fn transfer() -> Result<AuditCase> {
         ("two of four", Frame::new(UNITS, 4, TARGET)),
     ];
     let variants = all_ways(3, others).into_iter().map(|(name, frame)| {
-        let (columns, target) = (frame.columns, frame.target);
+        let (shape, target) = (frame.shape(), frame.target);
         Variant::new(name, frame, move |privacy| {
-            let sparsity = if columns == 4 { 2 } else { 1 };
+            let sparsity = if shape.columns == 4 { 2 } else { 1 };
             let model = match name {
                 "logistic" => Transfer::logistic(1.0, sparsity)?,
                 _ => Transfer::linear(target, 1.0, sparsity)?,
             };
-            let prepared = model.ridge(1.0)?.synthetic_features(4)?.prepare(columns, UNITS, privacy)?;
+            let prepared = model.ridge(1.0)?.synthetic_features(4)?.prepare(shape, privacy)?;
             Method::of(prepared, |m, data, rng| Ok(m.fit(data, rng)?.coefficients))
         })
     });
@@ -78,23 +80,23 @@ pub(super) fn two_stage() -> Result<AuditCase> {
         ("two of four", Frame::new(UNITS, 4, TARGET)),
     ];
     let variants = all_ways(3, others).into_iter().map(|(name, frame)| {
-        let (columns, target) = (frame.columns, frame.target);
+        let (shape, target) = (frame.shape(), frame.target);
         Variant::new(name, frame, move |privacy| {
-            let sparsity = if columns == 4 { 2 } else { 1 };
+            let sparsity = if shape.columns == 4 { 2 } else { 1 };
             let model = match name {
                 "logistic" => TwoStage::logistic(1.0, sparsity)?,
                 _ => TwoStage::linear(target, 1.0, sparsity)?,
             };
-            Method::of(model.prepare(columns, UNITS, privacy)?, |m, data, rng| {
-                Ok(m.fit(data, rng)?.coefficients)
-            })
+            Method::of(model.prepare(shape, privacy)?, |m, data, rng| Ok(m.fit(data, rng)?.coefficients))
         })
     });
     let mut case = audit("two-stage", variants.collect(), DISTANCE)?;
     // A cap far below the responses: the last row's gradient keeps its full size wherever the minimum is.
     let few = Variant::new("four rows", Frame::new(4, 1, TARGET), |privacy| {
         let model = TwoStage::linear(TARGET, 1.0, 1)?.residual_cap(0.1)?;
-        Method::of(model.prepare(1, 4, privacy)?, |m, data, rng| Ok(m.fit(data, rng)?.coefficients))
+        Method::of(model.prepare(Shape::new(1, 4), privacy)?, |m, data, rng| {
+            Ok(m.fit(data, rng)?.coefficients)
+        })
     });
     let minimum = Fixed {
         release: "perturbed minimum",
@@ -109,18 +111,18 @@ pub(super) fn two_stage() -> Result<AuditCase> {
 
 pub(super) fn johnson_lindenstrauss() -> Result<AuditCase> {
     let variants = all_ways(1, Vec::new()).into_iter().map(|(name, frame)| {
-        let (columns, target) = (frame.columns, frame.target);
+        let (shape, target) = (frame.shape(), frame.target);
         Variant::new(name, frame, move |privacy| {
             let model = JohnsonLindenstrauss::linear(target, 1.0)?.projected_rows(12)?;
-            Method::of(model.prepare(columns, UNITS, privacy)?, |m, data, rng| {
-                Ok(m.fit(data, rng)?.coefficients)
-            })
+            Method::of(model.prepare(shape, privacy)?, |m, data, rng| Ok(m.fit(data, rng)?.coefficients))
         })
     });
     let mut case = audit("johnson-lindenstrauss", variants.collect(), NONE)?;
     let few = Variant::new("four rows", Frame::new(4, 1, TARGET), |privacy| {
         let model = JohnsonLindenstrauss::linear(TARGET, 1.0)?.projected_rows(12)?;
-        Method::of(model.prepare(1, 4, privacy)?, |m, data, rng| Ok(m.fit(data, rng)?.coefficients))
+        Method::of(model.prepare(Shape::new(1, 4), privacy)?, |m, data, rng| {
+            Ok(m.fit(data, rng)?.coefficients)
+        })
     });
     // The last row carries all there is: with its response it turns by a right angle.
     let projection = Fixed {

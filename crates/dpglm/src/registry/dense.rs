@@ -5,11 +5,11 @@ use super::releases::audit;
 use super::tables::{Frame, Store};
 use super::{AuditCase, Slack};
 use crate::central::{Glm, LinearStatistics, Multinomial};
-use crate::data::Shape;
 use crate::error::Result;
 use crate::estimators::bounds::{Magnitude, Sought};
 use crate::estimators::dense::{Likelihood, Regression};
 use crate::families::Family;
+use crate::release::Estimator;
 use std::rc::Rc;
 
 const UNITS: usize = 24;
@@ -49,13 +49,13 @@ pub(super) fn offset(times: f64) -> (f64, f64) {
 }
 
 fn glm(name: &'static str, family: Family, target: (f64, f64), frame: Frame) -> Variant {
-    let (columns, units, intercept) = (frame.columns, frame.units, frame.intercept);
+    let (shape, intercept) = (frame.shape(), frame.intercept);
     Variant::new(name, frame, move |privacy| {
         let mut model = Glm::new(family.clone(), target)?.intervals(0.95)?;
         if intercept {
             model = model.with_intercept();
         }
-        Method::of(model.prepare(columns, units, privacy)?, |m, data, rng| Ok(m.fit(data, rng)?.coefficients))
+        Method::of(model.prepare(shape, privacy)?, |m, data, rng| Ok(m.fit(data, rng)?.coefficients))
     })
     .slow(MANY)
 }
@@ -81,13 +81,7 @@ fn with_intervals(likelihood: Likelihood, target: (f64, f64), per_unit: Option<u
 
 fn likelihood_of(name: &'static str, likelihood: Likelihood, frame: Frame, intervals: bool) -> Variant {
     let frame = Frame { units: 2 * UNITS, ..frame };
-    let shape = Shape {
-        columns: frame.columns,
-        units: frame.units,
-        grouped: frame.per_unit.is_some(),
-        dropped: frame.weights,
-        exposures: frame.exposures,
-    };
+    let shape = frame.shape();
     let (intercept, (low, high)) = (frame.intercept, frame.target);
     let searched = name == SEARCHED;
     let variant = Variant::new(name, frame, move |privacy| {
@@ -194,13 +188,13 @@ pub(super) fn poisson() -> Result<AuditCase> {
 pub(super) fn multinomial() -> Result<AuditCase> {
     let variants = ways((0.0, 2.0)).into_iter().map(|(name, frame)| {
         let frame = Frame { whole: true, ..frame };
-        let (columns, units, intercept) = (frame.columns, frame.units, frame.intercept);
+        let (shape, intercept) = (frame.shape(), frame.intercept);
         Variant::new(name, frame, move |privacy| {
             let mut model = Multinomial::new(3)?;
             if intercept {
                 model = model.with_intercept();
             }
-            let prepared = model.prepare(columns, units, privacy)?;
+            let prepared = model.prepare(shape, privacy)?;
             Method::of(prepared, |m, data, rng| Ok(m.fit(data, rng)?.coefficients.concat()))
         })
         .slow(MANY)
@@ -210,13 +204,13 @@ pub(super) fn multinomial() -> Result<AuditCase> {
 
 pub(super) fn linear_statistics() -> Result<AuditCase> {
     let one = |name: &'static str, target: (f64, f64), frame: Frame| {
-        let (columns, units, intercept) = (frame.columns, frame.units, frame.intercept);
+        let (shape, intercept) = (frame.shape(), frame.intercept);
         Variant::new(name, frame, move |privacy| {
             let mut model = LinearStatistics::new(target)?.intervals(0.95)?;
             if intercept {
                 model = model.with_intercept();
             }
-            let prepared = model.prepare(columns, units, privacy)?;
+            let prepared = model.prepare(shape, privacy)?;
             Method::of(prepared, |m, data, rng| {
                 let fit = m.fit(data, rng)?;
                 Ok([fit.coefficients, fit.covariance.unwrap_or_default()].concat())

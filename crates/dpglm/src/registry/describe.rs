@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::estimators::bounds::Magnitude;
 use crate::estimators::describe::{BlockSummary, Describe, Estimate};
 use crate::estimators::means::{Block, MeanRows, MeanShape};
+use crate::release::Estimator;
 use std::rc::Rc;
 
 const ROWS: usize = 24;

@@ -7,10 +7,12 @@ use super::tables::{Frame, Store};
 use super::{AuditCase, Slack};
 use crate::central::{Privacy, PrivateMean, SparseMean};
 use crate::comparators::KarwaVadhan;
+use crate::data::Shape;
 use crate::error::Result;
 use crate::estimators::bounds::Magnitude;
 use crate::estimators::means::{Block, MeanRows, MeanShape, Means};
 use crate::privacy::{Event, Noise};
+use crate::release::Estimator;
 use crate::tuning::{Truncation, TruncationLevel, TunedSparseMean};
 use std::rc::Rc;
 
@@ -36,7 +38,8 @@ fn stored() -> [(&'static str, Frame); 4] {
 pub(super) fn mean() -> Result<AuditCase> {
     let one = |name: &'static str, range: (f64, f64), frame: Frame| {
         Variant::new(name, frame, move |privacy| {
-            let prepared = PrivateMean::new(vec![range; 2])?.intervals(0.95)?.prepare(ROWS, privacy)?;
+            let prepared =
+                PrivateMean::new(vec![range; 2])?.intervals(0.95)?.prepare(Shape::new(2, ROWS), privacy)?;
             Method::of(prepared, |m, data, rng| Ok(m.fit(data.design(), rng)?.means))
         })
         .at(MEANS)
@@ -124,7 +127,8 @@ pub(super) fn column_means() -> Result<AuditCase> {
 pub(super) fn sparse_mean() -> Result<AuditCase> {
     let variants = stored().map(|(name, frame)| {
         Variant::new(name, Frame { columns: 3, ..frame }, |privacy| {
-            let prepared = SparseMean::new(vec![RANGE; 3], 1)?.intervals(0.95)?.prepare(ROWS, privacy)?;
+            let prepared =
+                SparseMean::new(vec![RANGE; 3], 1)?.intervals(0.95)?.prepare(Shape::new(3, ROWS), privacy)?;
             Method::of(prepared, |m, data, rng| Ok(m.fit(data.design(), rng)?.fit.means))
         })
         .at(MEANS)
@@ -163,7 +167,7 @@ pub(super) fn tuned_sparse_mean() -> Result<AuditCase> {
 pub(super) fn truncation() -> Result<AuditCase> {
     let one = |name: &'static str, level: TruncationLevel, frame: Frame| {
         Variant::new(name, frame, move |privacy| {
-            let prepared = Truncation::new(level, 2)?.prepare(ROWS, privacy)?;
+            let prepared = Truncation::new(level, 2)?.prepare(Shape::new(2, ROWS), privacy)?;
             Method::of(prepared, |m, data, rng| Ok(m.fit(data.design(), rng)?.means))
         })
     };
@@ -177,7 +181,8 @@ pub(super) fn truncation() -> Result<AuditCase> {
 pub(super) fn karwa_vadhan() -> Result<AuditCase> {
     let one = |name: &'static str, range: (f64, f64), frame: Frame| {
         Variant::new(name, frame, move |privacy| {
-            let prepared = KarwaVadhan::new(vec![range; 2], (0.1, 2.0))?.prepare(2, ROWS, privacy)?;
+            let prepared =
+                KarwaVadhan::new(vec![range; 2], (0.1, 2.0))?.prepare(Shape::new(2, ROWS), privacy)?;
             Method::of(prepared, |m, data, rng| Ok(m.fit(data.design(), rng)?.means))
         })
     };

@@ -1,12 +1,12 @@
 //! The ways to call an estimator, as an audit needs them: fits that can be watched and broken.
 
 use super::tables::{Frame, Neighbours};
-use crate::central::{Prepared, Privacy};
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::noise::RandomSource;
 use crate::privacy::{Budget, Event};
 use crate::release::replay::{Compared, Probe, compare};
+use crate::release::{Estimator, Prepared, Privacy};
 use std::rc::Rc;
 
 /// Fits a table and gives the numbers of the result.
@@ -28,7 +28,7 @@ impl Method {
     }
 
     /// A prepared model, and how it is fitted.
-    pub(super) fn of<M: Clone + 'static>(
+    pub(super) fn of<M: Estimator + 'static>(
         prepared: Prepared<M>,
         fit: impl Fn(&Prepared<M>, &Dataset, &mut RandomSource) -> Result<Vec<f64>> + Copy + 'static,
     ) -> Result<Self> {

@@ -12,6 +12,7 @@ use crate::data::Dataset;
 use crate::error::Result;
 use crate::families::Family;
 use crate::noise::RandomSource;
+use crate::release::Estimator;
 
 const UNITS: usize = 24;
 const NONE: &[Slack] = &[];
@@ -35,7 +36,7 @@ pub(super) fn budgets(way: &str) -> &'static [(f64, f64)] {
 }
 
 /// A way to fit coefficients of which most are zero.
-fn sparse<M: Clone + 'static>(
+fn sparse<M: Estimator + 'static>(
     name: &'static str,
     frame: Frame,
     prepare: impl Fn(&Frame, crate::central::Privacy) -> Result<Prepared<M>> + 'static,
@@ -55,7 +56,7 @@ pub(super) fn select_refine() -> Result<AuditCase> {
         let prepare = move |frame: &Frame, privacy| {
             // With intervals, the chosen columns are shown whether they are clear of zero or not.
             let model = SelectRefine::new(glm(family.clone(), frame)?.intervals(0.95)?, sparsity)?;
-            model.prepare(frame.columns, frame.units, privacy)
+            model.prepare(frame.shape(), privacy)
         };
         sparse(name, frame, prepare, |m, data, rng| m.fit(data, rng)).slow(budgets(name))
     };
@@ -81,7 +82,7 @@ fn iterative(name: &'static str, selection: Selection) -> Result<AuditCase> {
     let one = |name: &'static str, family: Family, sparsity: usize, frame: Frame| {
         let prepare = move |frame: &Frame, privacy| {
             let model = NoisyIht::new(glm(family.clone(), frame)?, sparsity, 1.0, selection)?.steps(3)?;
-            model.prepare(frame.columns, frame.units, privacy)
+            model.prepare(frame.shape(), privacy)
         };
         sparse(name, frame, prepare, |m, data, rng| m.fit(data, rng))
     };
@@ -111,7 +112,7 @@ pub(super) fn dp_iht() -> Result<AuditCase> {
             if let Some(norm) = norm {
                 model = model.row_norm(norm)?;
             }
-            model.prepare(frame.columns, frame.units, privacy)
+            model.prepare(frame.shape(), privacy)
         };
         sparse(name, frame, prepare, |m, data, rng| m.fit(data, rng))
     };
@@ -129,11 +130,11 @@ pub(super) fn dp_iht() -> Result<AuditCase> {
 pub(super) fn sparse_multinomial() -> Result<AuditCase> {
     let variants = wider((0.0, 2.0)).into_iter().map(|(name, frame)| {
         let frame = Frame { whole: true, ..frame };
-        let (columns, units, intercept) = (frame.columns, frame.units, frame.intercept);
+        let (shape, columns, intercept) = (frame.shape(), frame.columns, frame.intercept);
         Variant::new(name, frame, move |privacy| {
             let model = Multinomial::new(3)?;
             let model = if intercept { model.with_intercept() } else { model };
-            let prepared = SparseMultinomial::new(model, 1)?.prepare(columns, units, privacy)?;
+            let prepared = SparseMultinomial::new(model, 1)?.prepare(shape, privacy)?;
             Method::of(prepared, move |m, data, rng| {
                 let found = m.fit(data, rng)?;
                 let mut all = vec![0.0; columns];

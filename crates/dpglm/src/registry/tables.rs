@@ -6,7 +6,7 @@
 //! changes a pair a little, for a search that climbs.
 
 use crate::data::csr::Values;
-use crate::data::{Dataset, Design};
+use crate::data::{Dataset, Design, Shape};
 use crate::error::Result;
 use crate::noise::RandomSource;
 
@@ -57,6 +57,17 @@ pub(super) const KINDS: [TableKind; 6] = [
 ];
 
 impl Frame {
+    /// What is public of its tables.
+    pub(super) fn shape(&self) -> Shape {
+        Shape {
+            columns: self.columns,
+            units: self.units,
+            grouped: self.per_unit.is_some(),
+            dropped: self.weights,
+            exposures: self.exposures,
+        }
+    }
+
     /// Rows of so many columns with entries in [-1, 1] and responses in `target`.
     pub(super) fn new(units: usize, columns: usize, target: (f64, f64)) -> Self {
         Self {

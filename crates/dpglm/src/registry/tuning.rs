@@ -11,6 +11,7 @@ use crate::families::Family;
 use crate::mechanisms::GaussianVector;
 use crate::noise::RandomSource;
 use crate::privacy::Event;
+use crate::release::Estimator;
 use crate::tuning::validation::validates;
 use crate::tuning::{RandomStopping, TunedRidge, TunedSparsity};
 
@@ -53,10 +54,10 @@ fn sparsity(name: &'static str, part: usize) -> Result<AuditCase> {
         Variant::new(way, frame, move |privacy| {
             let columns = inside.columns;
             let model = TunedSparsity::new(glm(family(way), &inside)?.intervals(0.95)?, 2)?;
-            let prepared = model.prepare(columns, inside.units, privacy)?;
+            let prepared = model.prepare(inside.shape(), privacy)?;
             let events = paid(prepared.all_events()?, prepared.parts()?, part);
             let fit = move |m: &_, data: &_, rng: &mut _| {
-                let m: &crate::central::Prepared<TunedSparsity> = m;
+                let m: &crate::release::Prepared<TunedSparsity> = m;
                 Ok(m.fit(data, rng)?.coefficients(columns))
             };
             Ok(Method::of(prepared, fit)?.charged(events))
@@ -79,10 +80,10 @@ fn ridge(name: &'static str, part: usize) -> Result<AuditCase> {
         let inside = frame.clone();
         Variant::new(way, frame, move |privacy| {
             let model = TunedRidge::new(glm(family(way), &inside)?, vec![0.0, 1.0])?;
-            let prepared = model.prepare(inside.columns, inside.units, privacy)?;
+            let prepared = model.prepare(inside.shape(), privacy)?;
             let events = paid(prepared.all_events()?, prepared.parts()?, part);
             let fit = |m: &_, data: &_, rng: &mut _| {
-                let m: &crate::central::Prepared<TunedRidge> = m;
+                let m: &crate::release::Prepared<TunedRidge> = m;
                 Ok(m.fit(data, rng)?.fit.coefficients)
             };
             Ok(Method::of(prepared, fit)?.charged(events))

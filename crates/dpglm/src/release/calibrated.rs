@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 /// A plan with the noise that makes it meet its budget, and what it guarantees.
 #[derive(Debug, Clone)]
-pub(crate) struct CalibratedPlan {
+pub struct CalibratedPlan {
     pub(super) lines: Vec<PlannedRelease>,
     pub(super) fixed: Vec<Event>,
     pub(super) promise: Option<Promise>,

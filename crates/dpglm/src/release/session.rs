@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A calibrated plan being spent.
-pub(crate) struct ReleaseSession<'a> {
+pub struct ReleaseSession<'a> {
     pub(super) plan: &'a CalibratedPlan,
     pub(super) left: Vec<u64>,
     pub(super) fixed_left: Vec<Event>,
@@ -28,6 +28,11 @@ impl ReleaseSession<'_> {
     /// The noise of a planned release per unit of sensitivity; zero without privacy.
     pub(crate) fn noise_per_sensitivity<K>(&self, what: Handle<K>) -> f64 {
         self.plan.noise_per_sensitivity(what, self.stage)
+    }
+
+    /// What was planned, with sensitivities in units of their own.
+    pub(crate) fn planned_events(&self) -> Result<Vec<Event>> {
+        self.plan.events()
     }
 
     /// Whether such a release is planned for this stage.

@@ -18,11 +18,12 @@ use crate::accounting::gaussian::largest_mu;
 use crate::central::{Glm, Prepared, Privacy, PrivateMean, SelectRefine, SparseMean};
 use crate::data::{Dataset, Design, Shape};
 use crate::error::{Error, Result, require_positive};
-use crate::estimators::dense::{Likelihood, PreparedRegression, Regression};
+use crate::estimators::dense::{Likelihood, Regression};
 use crate::families::Family;
 use crate::noise::RandomSource;
 use crate::numeric::first_on_log_scale;
 use crate::privacy::Budget;
+use crate::release::Estimator;
 use crate::theory::{self, Setting};
 
 /// What is to be estimated.
@@ -118,15 +119,15 @@ impl Problem {
         let d = self.columns;
         let sparse = |family: Family, target: (f64, f64), s: usize| -> Result<Ready> {
             let model = Glm::new(family, target)?;
-            Ok(Ready::Sparse(SelectRefine::new(model, s)?.prepare(d, rows, privacy)?))
+            Ok(Ready::Sparse(SelectRefine::new(model, s)?.prepare(Shape::new(d, rows), privacy)?))
         };
         let ready = match (self.model, self.sparsity) {
             // Columns of one range are those of `mean --feature-bounds`.
             (PlannedModel::Mean { range }, None) => {
-                Ready::Mean(PrivateMean::new(vec![range; d])?.prepare(rows, privacy)?)
+                Ready::Mean(PrivateMean::new(vec![range; d])?.prepare(Shape::new(d, rows), privacy)?)
             }
             (PlannedModel::Mean { range }, Some(s)) => {
-                Ready::SparseMean(SparseMean::new(vec![range; d], s)?.prepare(rows, privacy)?)
+                Ready::SparseMean(SparseMean::new(vec![range; d], s)?.prepare(Shape::new(d, rows), privacy)?)
             }
             (PlannedModel::Linear { target }, Some(s)) => sparse(Family::Gaussian, target, s)?,
             (PlannedModel::Logistic, Some(s)) => sparse(Family::Logistic, (0.0, 1.0), s)?,
@@ -263,7 +264,7 @@ pub struct Simulator {
 enum Ready {
     Mean(Prepared<PrivateMean>),
     SparseMean(Prepared<SparseMean>),
-    Regression(Box<PreparedRegression>),
+    Regression(Box<Prepared<Regression>>),
     Sparse(Prepared<SelectRefine>),
 }
 

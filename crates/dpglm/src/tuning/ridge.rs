@@ -15,13 +15,14 @@
 use super::validation::{Judge, first_part, require_divisible, require_rows, validates};
 use crate::accounting::Part;
 use crate::central::glm::{Fit, Glm};
-use crate::central::prepared::{Prepared, require_shape};
 use crate::data::Dataset;
+use crate::data::Shape;
 use crate::error::{Error, Result};
-use crate::noise::RandomSource;
 use crate::privacy::{Adjacency, Event};
 use crate::release::parts::{ALL, SECOND};
-use crate::release::{CalibratedPlan, Chosen, Handle, Privacy};
+use crate::release::{
+    CalibratedPlan, Chosen, Estimator, Handle, Prepared, Privacy, Progress, ReleaseSession, require_shape,
+};
 
 const PENALTY: Handle<Chosen> = Handle::new("penalty");
 /// The share of the budget of a row of the first part that the candidates' fits get together.
@@ -61,10 +62,22 @@ impl TunedRidge {
         }
         Ok(Self { model, candidates })
     }
+}
 
-    /// Calibrates the noise for data of `columns` columns (the constant one included) and `rows` rows.
-    pub fn prepare(&self, columns: usize, rows: usize, privacy: Privacy) -> Result<Prepared<Self>> {
+impl Estimator for TunedRidge {
+    type Rows<'r> = Dataset;
+    type Shape = Shape;
+    type Layout = ();
+    type Fit = TunedRidgeFit;
+
+    fn shape(data: &Self::Rows<'_>) -> Shape {
+        data.shape()
+    }
+
+    fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
+        let Shape { columns, units: rows, .. } = shape;
         require_shape(columns, rows)?;
+        shape.require_exposures(self.model.takes_exposures())?;
         require_divisible(rows)?;
         let fits = self.candidates.len() as u64;
         let plain = self.model.clone().without_intervals();
@@ -74,42 +87,18 @@ impl TunedRidge {
         let all = all.into_iter().map(|line| line.at(0, 1.0 - PATH_SHARE)).collect();
         let choice = PENALTY.planned(1.0, 1);
         let calibration = CalibratedPlan::in_parts(first, choice, all, privacy)?;
-        Ok(Prepared { model: self.clone(), columns, units: rows, calibration })
+        Ok(Prepared::new(self.clone(), (), shape, calibration))
     }
 
-    /// Prepares and fits.
-    pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<TunedRidgeFit> {
-        self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
-    }
-}
-
-impl Prepared<TunedRidge> {
-    /// What the two parts of the rows will release, each alone.
-    pub fn parts(&self) -> Result<Vec<Part>> {
-        self.calibration.planned_parts()
-    }
-
-    /// What will be released from all rows.
-    pub fn all_events(&self) -> Result<Vec<Event>> {
-        self.calibration.events_of(ALL)
-    }
-
-    /// Fits the model.
-    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<TunedRidgeFit> {
-        self.fit_reporting(data, rng, &mut |_, _| {})
-    }
-
-    /// Fits the model and calls `progress(done, of)` after every step of the last fit.
-    pub fn fit_reporting(
+    fn run(
         &self,
-        data: &Dataset,
-        rng: &mut RandomSource,
-        progress: &mut dyn FnMut(u64, u64),
+        (): &(),
+        data: &Self::Rows<'_>,
+        mut session: ReleaseSession<'_>,
+        progress: Progress<'_>,
     ) -> Result<TunedRidgeFit> {
         require_rows(data)?;
-        self.require_shape_of(data, self.model.model.takes_exposures())?;
-        let TunedRidge { model, candidates } = &self.model;
-        let mut session = self.calibration.open(rng);
+        let TunedRidge { model, candidates } = self;
         let response = model.admitted(data);
 
         // Step 1
@@ -147,12 +136,25 @@ impl Prepared<TunedRidge> {
     }
 }
 
+impl Prepared<TunedRidge> {
+    /// What the two parts of the rows will release, each alone.
+    pub fn parts(&self) -> Result<Vec<Part>> {
+        self.plan.planned_parts()
+    }
+
+    /// What will be released from all rows.
+    pub fn all_events(&self) -> Result<Vec<Event>> {
+        self.plan.events_of(ALL)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::accounting::Certificate;
     use crate::central::attacks::sparse_linear;
     use crate::families::Family;
+    use crate::noise::RandomSource;
     use crate::privacy::Budget;
 
     fn glm() -> Glm {
@@ -181,7 +183,8 @@ mod tests {
         let privacy = Privacy::Budget(Budget::new(2.0, 1e-6).unwrap());
         let (data, _) = sparse_linear(4_000, 4, 5);
         let claims = [vec![0.0, 1_000.0], vec![1_000.0, 0.0]].map(|candidates| {
-            let prepared = TunedRidge::new(glm(), candidates).unwrap().prepare(4, 4_000, privacy).unwrap();
+            let prepared =
+                TunedRidge::new(glm(), candidates).unwrap().prepare(Shape::new(4, 4_000), privacy).unwrap();
             let (common, parts) = (prepared.all_events().unwrap(), prepared.parts().unwrap());
             let os = RandomSource::from_os().unwrap();
             let planned =

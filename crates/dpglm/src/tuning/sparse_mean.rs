@@ -23,15 +23,15 @@
 
 use crate::accounting::Certificate;
 use crate::accounting::{self, Guarantee, Method};
-use crate::central::prepared::{Prepared, require_shape};
 use crate::central::{Privacy, SparseMean, SparseMeanFit};
+use crate::data::Shape;
 use crate::data::{Design, MeanTable};
 use crate::error::{Error, Result};
 use crate::kernels::{Grid, Map, column_scores};
 use crate::noise::RandomSource;
 use crate::privacy::{Adjacency, Budget, Event, Noise};
 use crate::release::replay::Probe;
-use crate::release::{CalibratedPlan, Chosen, Handle};
+use crate::release::{CalibratedPlan, Chosen, Estimator, Handle, Prepared, require_shape};
 use std::sync::{Arc, OnceLock};
 
 const NUMBER: Handle<Chosen> = Handle::new("number of columns");
@@ -150,7 +150,7 @@ impl PreparedSparseMean {
 
     /// Step 3 for so many columns, calibrated to the rest of the budget.
     fn calibrated(&self, sparsity: usize) -> Result<Prepared<SparseMean>> {
-        self.model.with(sparsity)?.prepare(self.rows, self.rest)
+        self.model.with(sparsity)?.prepare(Shape::new(self.model.ranges.len(), self.rows), self.rest)
     }
 
     /// The same with so much noise that it keeps to the claimed curve.
@@ -192,8 +192,16 @@ impl PreparedSparseMean {
     /// Chooses the number of columns and takes their means.
     pub fn fit(&self, people: &impl MeanTable, rng: &mut RandomSource) -> Result<SparseMeanFit> {
         let table = people.design();
-        // Also refuses a table of another shape.
-        self.with(self.model.largest)?.require_table(table)?;
+        // Also where nothing is chosen a table of another shape is refused.
+        if (table.rows(), table.columns()) != (self.rows, self.model.ranges.len()) {
+            return Err(Error::Conflict(format!(
+                "prepared for {} rows and {} columns, got {} and {}: prepare again for these rows",
+                self.rows,
+                self.model.ranges.len(),
+                table.rows(),
+                table.columns()
+            )));
+        }
         // Step 1
         let counts = ordered_counts(table);
         let noise = self.choice.as_ref().map_or(0.0, Choice::noise);

@@ -22,15 +22,17 @@
 use super::validation::{Judge, first_part, require_divisible, require_rows, validates};
 use crate::accounting::Part;
 use crate::central::glm::Glm;
-use crate::central::prepared::{Prepared, require_shape};
 use crate::central::screening::require_sparsity;
 use crate::central::select_refine::{CLEAR, SparseFit, choose_columns, planned_columns};
 use crate::data::Dataset;
+use crate::data::Shape;
 use crate::error::Result;
-use crate::noise::RandomSource;
 use crate::privacy::{Adjacency, Event};
 use crate::release::parts::{ALL, SECOND};
-use crate::release::{CalibratedPlan, Chosen, Handle, PlannedRelease, Privacy};
+use crate::release::{
+    CalibratedPlan, Chosen, Estimator, Handle, PlannedRelease, Prepared, Privacy, Progress, ReleaseSession,
+    require_shape,
+};
 
 const LENGTH: Handle<Chosen> = Handle::new("number of columns");
 /// Shares of the budget of a row of the first part.
@@ -57,9 +59,26 @@ impl TunedSparsity {
         Ok(Self { largest: self.largest.min(columns), ..self })
     }
 
-    /// Calibrates the noise for data of `columns` columns (the constant one included) and `rows` rows.
-    pub fn prepare(&self, columns: usize, rows: usize, privacy: Privacy) -> Result<Prepared<Self>> {
+    /// The model of the path: without intervals, which only the final fit gives.
+    fn path_model(&self) -> Glm {
+        self.model.clone().without_intervals()
+    }
+}
+
+impl Estimator for TunedSparsity {
+    type Rows<'r> = Dataset;
+    type Shape = Shape;
+    type Layout = ();
+    type Fit = SparseFit;
+
+    fn shape(data: &Self::Rows<'_>) -> Shape {
+        data.shape()
+    }
+
+    fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
+        let Shape { columns, units: rows, .. } = shape;
         require_shape(columns, rows)?;
+        shape.require_exposures(self.model.takes_exposures())?;
         require_divisible(rows)?;
         let constant = usize::from(self.model.intercept);
         require_sparsity(self.largest, columns - constant)?;
@@ -75,59 +94,31 @@ impl TunedSparsity {
         all.iter_mut().for_each(|line| line.share *= 1.0 - PATH_SHARE - columns_share);
         let choice = LENGTH.planned(1.0, 1);
         let calibration = CalibratedPlan::in_parts(first, choice, all, privacy)?;
-        Ok(Prepared { model: self.clone(), columns, units: rows, calibration })
+        Ok(Prepared::new(self.clone(), (), shape, calibration))
     }
 
-    /// Prepares and fits.
-    pub fn fit(&self, data: &Dataset, privacy: Privacy, rng: &mut RandomSource) -> Result<SparseFit> {
-        self.prepare(data.design().columns(), data.units(), privacy)?.fit(data, rng)
-    }
-
-    /// The model of the path: without intervals, which only the final fit gives.
-    fn path_model(&self) -> Glm {
-        self.model.clone().without_intervals()
-    }
-}
-
-impl Prepared<TunedSparsity> {
-    /// What the two parts of the rows will release, each alone.
-    pub fn parts(&self) -> Result<Vec<Part>> {
-        self.calibration.planned_parts()
-    }
-
-    /// What will be released from all rows.
-    pub fn all_events(&self) -> Result<Vec<Event>> {
-        self.calibration.events_of(ALL)
-    }
-
-    /// Fits the model.
-    pub fn fit(&self, data: &Dataset, rng: &mut RandomSource) -> Result<SparseFit> {
-        self.fit_reporting(data, rng, &mut |_, _| {})
-    }
-
-    /// Fits the model and calls `progress(done, of)` after every step. The number of steps is public.
-    pub fn fit_reporting(
+    fn run(
         &self,
-        data: &Dataset,
-        rng: &mut RandomSource,
-        progress: &mut dyn FnMut(u64, u64),
+        (): &(),
+        data: &Self::Rows<'_>,
+        mut session: ReleaseSession<'_>,
+        progress: Progress<'_>,
     ) -> Result<SparseFit> {
+        let Shape { columns, .. } = data.shape();
         require_rows(data)?;
-        self.require_shape_of(data, self.model.model.takes_exposures())?;
-        let model = &self.model.model;
+        let model = &self.model;
         let constant = usize::from(model.intercept);
-        let largest = self.model.largest;
-        let mut session = self.calibration.open(rng);
+        let largest = self.largest;
         let response = model.admitted(data);
 
         // Step 1. The start needs responses only: one column stands for all of them.
         let thin = data.with_columns(&[0])?.with_rows_where(|row| !validates(row))?;
-        let path_model = self.model.path_model();
+        let path_model = self.path_model();
         let start = path_model.start(&thin, &model.admitted(&thin), &mut session)?;
-        let support: Vec<usize> = if largest + constant < self.columns {
+        let support: Vec<usize> = if largest + constant < columns {
             choose_columns(model, data, &response, start, largest, |row| !validates(row), &mut session)?
         } else {
-            (0..self.columns).collect()
+            (0..columns).collect()
         };
         let chosen = data.with_columns(&support)?;
         let train = chosen.with_rows_where(|row| !validates(row))?;
@@ -179,6 +170,18 @@ impl Prepared<TunedSparsity> {
     }
 }
 
+impl Prepared<TunedSparsity> {
+    /// What the two parts of the rows will release, each alone.
+    pub fn parts(&self) -> Result<Vec<Part>> {
+        self.plan.planned_parts()
+    }
+
+    /// What will be released from all rows.
+    pub fn all_events(&self) -> Result<Vec<Event>> {
+        self.plan.events_of(ALL)
+    }
+}
+
 /// 1, 2, 3, 4, 6, 8, 11, 16, ..., `largest`: about two to a doubling.
 fn lengths(largest: usize) -> Vec<usize> {
     let mut all: Vec<usize> = (0..)
@@ -196,6 +199,7 @@ mod tests {
     use crate::accounting::Certificate;
     use crate::central::attacks::{sparse_linear, sparse_logistic};
     use crate::families::Family;
+    use crate::noise::RandomSource;
     use crate::privacy::Budget;
 
     fn budget() -> Privacy {
@@ -236,7 +240,7 @@ mod tests {
     #[test]
     fn the_claim_is_the_same_whatever_is_chosen() {
         let glm = Glm::new(Family::Gaussian, (-6.0, 6.0)).unwrap();
-        let prepared = TunedSparsity::new(glm, 8).unwrap().prepare(8, 5_000, budget()).unwrap();
+        let prepared = TunedSparsity::new(glm, 8).unwrap().prepare(Shape::new(8, 5_000), budget()).unwrap();
         let (common, parts) = (prepared.all_events().unwrap(), prepared.parts().unwrap());
         let os = RandomSource::from_os().unwrap();
         let planned =
@@ -272,7 +276,7 @@ mod tests {
         let glm = || Glm::new(Family::Logistic, (0.0, 1.0)).unwrap();
         assert!(TunedSparsity::new(glm(), 0).is_err());
         let model = TunedSparsity::new(glm(), 5).unwrap();
-        assert!(model.prepare(4, 1_000, budget()).is_err());
-        assert!(model.prepare(50, 12, budget()).unwrap_err().to_string().contains("at least 20"));
+        assert!(model.prepare(Shape::new(4, 1_000), budget()).is_err());
+        assert!(model.prepare(Shape::new(50, 12), budget()).unwrap_err().to_string().contains("at least 20"));
     }
 }

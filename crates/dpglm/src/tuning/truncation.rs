@@ -16,13 +16,15 @@
 //! mean. This one is for comparison with the paper, and for columns that are known to be light-tailed.
 
 use crate::accounting::Certificate;
-use crate::central::prepared::{Prepared, require_shape};
 use crate::data::Design;
-use crate::error::{Error, Result, require_positive};
+use crate::data::Shape;
+use crate::error::{Result, require_positive};
 use crate::mechanisms::Candidates;
-use crate::noise::RandomSource;
 use crate::privacy::Adjacency;
-use crate::release::{CalibratedPlan, Chosen, Handle, Privacy, Vector};
+use crate::release::{
+    CalibratedPlan, Chosen, Estimator, Handle, Prepared, Privacy, Progress, ReleaseSession, Vector,
+    require_shape,
+};
 
 const QUANTILES: Handle<Chosen> = Handle::new("truncation quantiles");
 const MEAN: Handle<Vector> = Handle::new("mean of truncated rows");
@@ -81,10 +83,22 @@ impl Truncation {
         require_shape(columns, 2)?;
         Ok(Self { level, columns })
     }
+}
 
-    /// Calibrates the noise for a table of this many rows.
-    pub fn prepare(&self, rows: usize, privacy: Privacy) -> Result<Prepared<Self>> {
-        require_shape(self.columns, rows)?;
+impl Estimator for Truncation {
+    type Rows<'r> = Design;
+    type Shape = Shape;
+    type Layout = ();
+    type Fit = TruncatedMean;
+
+    fn shape(table: &Self::Rows<'_>) -> Shape {
+        table.shape()
+    }
+
+    fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
+        let Shape { columns, units: rows, .. } = shape;
+        require_shape(columns, rows)?;
+        shape.require_columns(self.columns)?;
         let plan = match self.level {
             TruncationLevel::Private { .. } => {
                 vec![QUANTILES.planned(SHARE, 2 * self.columns as u64), MEAN.planned(1.0 - SHARE, 1)]
@@ -92,34 +106,22 @@ impl Truncation {
             _ => vec![MEAN.planned(1.0, 1)],
         };
         let calibration = CalibratedPlan::new(plan, privacy)?;
-        Ok(Prepared { model: *self, columns: self.columns, units: rows, calibration })
+        Ok(Prepared::new(*self, (), shape, calibration))
     }
 
-    /// Prepares and fits.
-    pub fn fit(&self, table: &Design, privacy: Privacy, rng: &mut RandomSource) -> Result<TruncatedMean> {
-        self.prepare(table.rows(), privacy)?.fit(table, rng)
-    }
-}
-
-impl Prepared<Truncation> {
-    /// The mean of the truncated columns.
-    pub fn fit(&self, table: &Design, rng: &mut RandomSource) -> Result<TruncatedMean> {
-        if (table.rows(), table.columns()) != (self.units, self.columns) {
-            return Err(Error::Conflict(format!(
-                "prepared for {} rows and {} columns, got {} and {}: prepare anew",
-                self.units,
-                self.columns,
-                table.rows(),
-                table.columns()
-            )));
-        }
-        let (d, rows) = (self.columns, self.units);
+    fn run(
+        &self,
+        (): &(),
+        table: &Self::Rows<'_>,
+        mut session: ReleaseSession<'_>,
+        _: Progress<'_>,
+    ) -> Result<TruncatedMean> {
+        let (d, rows) = (self.columns, table.rows());
         let n = rows as f64;
-        let mut session = self.calibration.open(rng);
         let column = |j: usize| -> Vec<f64> { (0..rows).map(|row| table.entry(row, j)).collect() };
 
         // Step 1
-        let intervals: Vec<(f64, f64)> = match self.model.level {
+        let intervals: Vec<(f64, f64)> = match self.level {
             TruncationLevel::None => {
                 let largest = |j: usize| column(j).into_iter().fold(0.0, |a: f64, x| a.max(x.abs()));
                 (0..d).map(|j| (-largest(j).min(1e150), largest(j).min(1e150))).collect()
@@ -160,7 +162,7 @@ impl Prepared<Truncation> {
         let size = (d as f64).sqrt();
         session.vector(MEAN, &mut sums, 2.0 * size / n + 2.0 * (n + 2.0) * f64::EPSILON * size)?;
         let means = sums.iter().zip(&middle_and_half).map(|(m, (middle, half))| middle + half * m).collect();
-        let certificate = match self.model.level {
+        let certificate = match self.level {
             TruncationLevel::None => Certificate::without_promise(
                 Adjacency::ReplaceRow,
                 Vec::new(),
@@ -178,6 +180,7 @@ impl Prepared<Truncation> {
 mod tests {
     use super::*;
     use crate::accounting::Grade;
+    use crate::noise::RandomSource;
     use crate::privacy::Budget;
 
     fn budget() -> Privacy {

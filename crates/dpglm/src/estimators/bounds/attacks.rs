@@ -8,6 +8,7 @@ use crate::data::{Dataset, Design};
 use crate::estimators::dense::{Likelihood, Regression};
 use crate::noise::RandomSource;
 use crate::privacy::Budget;
+use crate::release::Estimator;
 
 const ROWS: usize = 24;
 const COLUMNS: usize = 3;

@@ -10,6 +10,7 @@ use crate::data::csr::Values;
 use crate::data::{Dataset, Design, Shape};
 use crate::noise::RandomSource;
 use crate::privacy::Budget;
+use crate::release::Estimator;
 
 const ROWS: usize = 20_000;
 

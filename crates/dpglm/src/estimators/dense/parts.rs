@@ -7,6 +7,7 @@ use crate::estimators::bounds::{Magnitude, Sought};
 use crate::noise::RandomSource;
 use crate::passes::cut::Cut;
 use crate::privacy::Budget;
+use crate::release::Estimator;
 use std::ops::Range;
 
 const UNITS: usize = 1_200;
@@ -96,7 +97,8 @@ impl Whole {
         for parts in [1, 7, 64] {
             let cut = self.cut(parts, parts as u64);
             let rng = &mut RandomSource::insecure_seeded(7);
-            let found = prepared.fit_rows(&cut, rng, &mut |_, _| {}).expect("a fit");
+            let found =
+                model.run_on(&cut, &prepared.layout, prepared.plan.open(rng), &mut |_, _| {}).expect("a fit");
             assert!(found == whole, "{parts} parts of {:?}, {}", self.likelihood, self.storage);
         }
     }

@@ -52,22 +52,22 @@ const MOST_INFERRED: usize = 400;
 /// A level is seen where at least this over its `mu` units lie beyond it.
 pub(super) const SEEN: f64 = 7.0;
 
-/// The plan of a fit.
+/// The plan of a fit: every release and its share, from public facts.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Plan {
-    pub shape: Shape,
+pub struct Plan {
+    pub(super) shape: Shape,
     /// The budget, less what finds bounds, as the `mu` of one Gaussian release.
-    pub mu: f64,
+    pub(super) mu: f64,
     /// `n mu / D`.
-    pub ratio: f64,
+    pub(super) ratio: f64,
     /// Whether noise is added.
-    pub private: bool,
+    pub(super) private: bool,
     /// The share for the response's location.
-    pub response: f64,
+    pub(super) response: f64,
     /// What follows, unless the location is all that can be learned.
-    pub slopes: Option<SlopePlan>,
+    pub(super) slopes: Option<SlopePlan>,
     /// The shares of inference, where it is asked for and the budget allows it.
-    pub inference: Option<InferencePlan>,
+    pub(super) inference: Option<InferencePlan>,
 }
 
 /// The shares of inference.

@@ -6,6 +6,7 @@ use crate::data::{Dataset, Design, Shape, Values};
 use crate::families::Family;
 use crate::noise::RandomSource;
 use crate::privacy::Budget;
+use crate::release::Estimator;
 
 pub(super) const GAUSSIAN: Likelihood = Likelihood::Gaussian { low: -4.0, high: 4.0 };
 

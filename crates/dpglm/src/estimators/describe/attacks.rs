@@ -7,6 +7,7 @@ use crate::central::dense_attacks::{Tables, withstands};
 use crate::data::Design;
 use crate::noise::RandomSource;
 use crate::privacy::Budget;
+use crate::release::Estimator;
 
 const ROWS: usize = 24;
 const BLOCKS: [Block; 4] = [

@@ -25,9 +25,9 @@ const CORRELATIONS: f64 = 0.2;
 
 /// The plan of a description.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Plan {
-    pub shape: MeanShape,
-    pub means: MeansPlan,
+pub struct Plan {
+    pub(super) shape: MeanShape,
+    pub(super) means: MeansPlan,
     quartiles: f64,
     tallies: f64,
     products: f64,

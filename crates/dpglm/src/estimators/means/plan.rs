@@ -26,18 +26,18 @@ const MU_WITHOUT_PRIVACY: f64 = 50.0;
 
 /// The plan of a fit.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::estimators) struct Plan {
-    pub shape: MeanShape,
+pub struct Plan {
+    pub(in crate::estimators) shape: MeanShape,
     /// The part of the budget as the `mu` of one Gaussian release.
-    pub mu: f64,
+    pub(in crate::estimators) mu: f64,
     /// The part of the budget.
-    pub share: f64,
+    pub(in crate::estimators) share: f64,
     /// Whether noise is added.
-    pub private: bool,
+    pub(in crate::estimators) private: bool,
     /// How many numbers there are whose clips are looked for: all, or none.
-    pub clipped: usize,
+    pub(in crate::estimators) clipped: usize,
     /// What the coordinates of each block are multiplied by in the joint release; at most 1.
-    pub scales: Vec<f64>,
+    pub(in crate::estimators) scales: Vec<f64>,
 }
 
 impl Plan {

@@ -6,6 +6,7 @@ use crate::central::dense_attacks::Tables;
 use crate::data::Design;
 use crate::noise::RandomSource;
 use crate::privacy::{Adjacency, Budget};
+use crate::release::Estimator;
 
 const AGE: Block = Block::Number { low: 0.0, high: 120.0 };
 const GAIN: Block = Block::Number { low: 0.0, high: 100_000.0 };

@@ -9,6 +9,7 @@ use crate::central::{Privacy, reference};
 use crate::data::Dataset;
 use crate::families::Family;
 use crate::passes::products::unpacked;
+use crate::release::Estimator;
 use nalgebra::{DMatrix, DVector};
 
 const COUNTS: Likelihood = Likelihood::Poisson { low: 0.0, high: 60.0 };
