@@ -15,7 +15,7 @@ mod render;
 mod table;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use dpglm_io::assembly::{means, model};
+use dpglm_workflow::{means, model};
 use failure::Failure;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;

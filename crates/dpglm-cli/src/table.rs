@@ -8,7 +8,7 @@ use dpglm_io::{
 };
 use std::path::{Path, PathBuf};
 
-pub use dpglm_io::assembly::Known;
+pub use dpglm_workflow::Known;
 
 /// What is known about a table's columns, and how to read it.
 #[derive(Args)]

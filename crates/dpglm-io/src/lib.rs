@@ -25,8 +25,8 @@
 //! | [`encode`] | the encoded table and the way back to the user's units |
 //! | [`read`] | CSV, Parquet, NumPy, SciPy and LIBSVM files |
 //! | [`memory`] | matrices, sparse rows and columns that are in memory already |
+//! | [`text`] | tables of words for people |
 //! | [`artefact`] | writing a file whole or not at all |
-//! | [`assembly`] | from a table, a model and a budget to an artefact, for the command and for Python |
 //!
 //! # Example
 //!
@@ -56,7 +56,6 @@
 //! ```
 
 pub mod artefact;
-pub mod assembly;
 pub mod bounds;
 mod cell;
 pub mod encode;
@@ -65,6 +64,7 @@ mod levels;
 pub mod memory;
 pub mod read;
 pub mod schema;
+pub mod text;
 pub mod wide;
 
 pub use artefact::{check_writable, write_atomically, write_secret};

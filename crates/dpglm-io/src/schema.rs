@@ -276,6 +276,11 @@ impl Schema {
         Ok((plan.columns, plan.target))
     }
 
+    /// The columns that features of a file with these columns become, if the file has what the schema speaks of.
+    pub fn encoded_in(&self, path: &Path, names: &[String]) -> Result<Vec<EncodedColumn>> {
+        Ok(Plan::new(self, path, names, true)?.columns)
+    }
+
     /// The same schema, in which these numbers have a magnitude and a resolution in place of bounds.
     pub fn with_magnitudes(mut self, magnitudes: &[(String, f64, f64)]) -> Result<Self> {
         for (name, largest, resolution) in magnitudes {

@@ -7,12 +7,12 @@ use super::words::exception;
 use dpglm::audit::Opposite;
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
-use dpglm_io::assembly::audit::ground::{self, Simulated, Stage};
-use dpglm_io::assembly::audit::report::AuditDocument;
-use dpglm_io::assembly::audit::subject::MeanToAudit;
-use dpglm_io::assembly::audit::{Attack, Subject};
-use dpglm_io::assembly::means::MeanMethod;
-use dpglm_io::assembly::{Failure, render};
+use dpglm_workflow::audit::ground::{self, Simulated, Stage};
+use dpglm_workflow::audit::report::AuditDocument;
+use dpglm_workflow::audit::subject::MeanToAudit;
+use dpglm_workflow::audit::{Attack, Subject};
+use dpglm_workflow::means::MeanMethod;
+use dpglm_workflow::{Failure, render};
 use dpglm_io::{Domain, Encoded, Wide};
 use pyo3::prelude::*;
 

@@ -6,8 +6,8 @@ use crate::progress::tell;
 use crate::table::{Columns, Search, Storage};
 use crate::{Format, budget, flags, planned};
 use clap::Args;
-use dpglm_io::assembly::Known;
-use dpglm_io::assembly::describe::{Description, LEVEL};
+use dpglm_workflow::Known;
+use dpglm_workflow::describe::{Description, LEVEL};
 use std::path::PathBuf;
 
 /// A private description of a table: for each number its mean, standard deviation and quartiles, for each category the shares of its levels,

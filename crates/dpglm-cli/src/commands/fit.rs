@@ -11,8 +11,8 @@ use crate::{Format, budget, flags, planned};
 use clap::Args;
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
-use dpglm_io::assembly::tune::{self, Tune};
-use dpglm_io::assembly::{fit, notes};
+use dpglm_workflow::tune::{self, Tune};
+use dpglm_workflow::{fit, notes};
 use dpglm_io::{Response, Wide};
 use std::path::{Path, PathBuf};
 

@@ -5,7 +5,7 @@ use crate::progress::{Progress, tell};
 use crate::table;
 use crate::{Format, flags, plot, render};
 use clap::Args;
-use dpglm_io::assembly::study::{ModelName, Question};
+use dpglm_workflow::study::{ModelName, Question};
 use std::path::PathBuf;
 
 /// Plan a study: from two of rows, epsilon and error to the third.

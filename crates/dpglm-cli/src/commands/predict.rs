@@ -6,7 +6,7 @@ use crate::progress::tell;
 use crate::table::{Lists, declared_header, is_text, lists};
 use crate::{Format, render};
 use clap::Args;
-use dpglm_io::assembly::predict::{Predictions, linear_predictors, predict};
+use dpglm_workflow::predict::{Predictions, linear_predictors, predict};
 use dpglm_io::schema::{Column, Kind};
 use dpglm_io::{Declared, Encoded, ReadOptions, Schema, Wide, read_table, read_wide, shape};
 use std::collections::HashSet;

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::{Format, artefact, render};
 use clap::Args;
 use dpglm::accounting::Certificate;
-use dpglm_io::assembly::signed;
+use dpglm_workflow::signed;
 use dpglm_sign::PublicKey;
 use std::path::PathBuf;
 

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use clap::Args;
-use dpglm_io::assembly::signed::signing_key;
+use dpglm_workflow::signed::signing_key;
 use dpglm_sign::{PublicKey, statement};
 use std::path::PathBuf;
 

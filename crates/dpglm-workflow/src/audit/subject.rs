@@ -1,10 +1,10 @@
 //! What is attacked: a model's method, a mean, or another program.
 
 use super::ground::Stage;
-use crate::assembly::failure::Failure;
-use crate::assembly::means::{MeanMethod, Means};
-use crate::assembly::model::{Estimates, Model};
-use crate::assembly::planned;
+use crate::failure::Failure;
+use crate::means::{MeanMethod, Means};
+use crate::model::{Estimates, Model};
+use crate::planned;
 use dpglm::audit::{Claim, Estimand, Estimator, Table};
 use dpglm::central::Privacy;
 use dpglm::families::Family as OnePredictor;

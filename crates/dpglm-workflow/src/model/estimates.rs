@@ -1,7 +1,7 @@
 //! What was fitted, and the same in the user's own units.
 
 use super::{Family, INTERCEPT, Model};
-use crate::UserUnits;
+use dpglm_io::UserUnits;
 use dpglm::accounting::Certificate;
 use dpglm::central::{Fit, Interval, MultinomialFit, SparseFit, SparseMultinomialFit};
 use dpglm::estimators::bounds::FoundBounds;

@@ -8,8 +8,8 @@ use super::failure::Failure;
 use super::means::columns::blocks;
 use super::means::{By, Means};
 use super::{budget, planned, search};
-use crate::schema::{Kind, Missing};
-use crate::{Encoded, EncodedColumn, Scaling, Schema};
+use dpglm_io::schema::{Kind, Missing};
+use dpglm_io::{Encoded, EncodedColumn, Scaling, Schema};
 use document::{
     ColumnDocument, CorrelationsDocument, CrossDocument, DESCRIBE, DescribeDocument, GroupDocument,
     HistogramDocument, Number,
@@ -251,7 +251,7 @@ fn declared_order(levels: usize, reference: usize) -> Vec<usize> {
 fn number(
     summary: &BlockSummary,
     column: &EncodedColumn,
-    numeric: &crate::schema::Numeric,
+    numeric: &dpglm_io::schema::Numeric,
     found: &Block,
 ) -> ColumnDocument {
     let BlockSummary::Number { missing, mean, deviation, quartiles, histogram } = summary else {

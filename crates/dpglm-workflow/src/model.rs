@@ -8,7 +8,7 @@ mod wishes;
 use super::failure::Failure;
 use super::render;
 use super::search::ModelSearch;
-use crate::Domain;
+use dpglm_io::Domain;
 use dpglm::accounting::Part;
 use dpglm::central::{Glm, LinearStatistics, Multinomial, Prepared, Privacy, reference};
 use dpglm::data::{Dataset, Shape};

@@ -1,11 +1,11 @@
 //! What a user asks for, before it is known to fit together.
 
 use super::{Family, Method, Model, Sparse};
-use crate::assembly::failure::Failure;
-use crate::assembly::known::Known;
-use crate::assembly::tune::Tune;
-use crate::schema::Missing;
-use crate::{Domain, Schema};
+use crate::failure::Failure;
+use crate::known::Known;
+use crate::tune::Tune;
+use dpglm_io::schema::Missing;
+use dpglm_io::{Domain, Schema};
 
 /// What a user asks for; what is left out follows from what is publicly known.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use super::ground::Stage;
 use super::subject::Subject;
-use crate::assembly::render;
+use crate::render;
 use dpglm::audit::{Findings, Roc};
 use serde::Serialize;
 

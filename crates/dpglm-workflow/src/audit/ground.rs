@@ -1,8 +1,8 @@
 //! The rows that an audit stands on: simulated, or the user's own.
 
 use super::Subject;
-use crate::assembly::failure::Failure;
-use crate::{Domain, Encoded, EncodedColumn, Scaling};
+use crate::failure::Failure;
+use dpglm_io::{Domain, Encoded, EncodedColumn, Scaling};
 use dpglm::audit::{DataModel, Estimand, PublicBox, Table};
 use dpglm::central::reference;
 use dpglm::noise::RandomSource;

@@ -7,8 +7,8 @@ use super::known::Known;
 use super::planned;
 use super::search;
 use super::tune::Tune;
-use crate::schema::{Kind, Missing};
-use crate::{EncodedColumn, Schema};
+use dpglm_io::schema::{Kind, Missing};
+use dpglm_io::{EncodedColumn, Schema};
 use columns::{ColumnMeans, ReadyColumnMeans};
 use dpglm::accounting::Certificate;
 use dpglm::central::{MeanFit, Prepared, Privacy, PrivateMean, SparseMean};
@@ -142,7 +142,7 @@ impl Means {
             return refuse("--by", name, "declare it as a category or binary, with public levels");
         }
         if let Some(name) = sample_weight {
-            let fits = |c: &crate::schema::Column| match &c.kind {
+            let fits = |c: &dpglm_io::schema::Column| match &c.kind {
                 Kind::Real(n) | Kind::Count(n) => n.bounds.lower() > 0.0,
                 _ => false,
             };

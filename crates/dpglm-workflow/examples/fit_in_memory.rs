@@ -1,13 +1,13 @@
 //! The call that the Python package makes, without Python: encodes a matrix that is in memory and fits it.
 //!
-//! `cargo run --release -p dpglm-io --example fit_in_memory -- ROWS COLUMNS RUNS` prints the seconds of each run, those of the
+//! `cargo run --release -p dpglm-workflow --example fit_in_memory -- ROWS COLUMNS RUNS` prints the seconds of each run, those of the
 //! encoding alone, and the first coefficient. `benchmarks/python/overhead.py` compares.
 
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
-use dpglm_io::assembly::model::{Facts, Wishes};
-use dpglm_io::assembly::{Failure, fit, render};
+use dpglm_workflow::model::{Facts, Wishes};
+use dpglm_workflow::{Failure, fit, render};
 use dpglm_io::memory::{Cells, Matrix, Numbers, attach_response, encode_matrix};
 use dpglm_io::{Domain, ReadOptions, Schema, Wide};
 use std::path::Path;

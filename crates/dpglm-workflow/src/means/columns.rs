@@ -1,9 +1,9 @@
 //! Means of any columns: what each block is, whose rows they are, and the estimates under their names.
 
-use super::super::failure::Failure;
-use super::super::search;
+use crate::failure::Failure;
+use crate::search;
 use super::Means;
-use crate::{Encoded, EncodedColumn};
+use dpglm_io::{Encoded, EncodedColumn};
 use dpglm::central::{Interval, MeanFit, Privacy};
 use dpglm::data::Design;
 use dpglm::estimators::means::{self as library, Block, MeanRows, MeanShape, MeansFit, PreparedMeans};
@@ -36,7 +36,7 @@ pub struct Taken {
 }
 
 /// The blocks of these columns: indicators of one category together.
-pub(in crate::assembly) fn blocks(columns: &[EncodedColumn]) -> Vec<(Block, &str)> {
+pub(crate) fn blocks(columns: &[EncodedColumn]) -> Vec<(Block, &str)> {
     let same = |a: &EncodedColumn, b: &EncodedColumn| a.category.is_some() && a.category == b.category;
     let block = |group: &[EncodedColumn]| {
         let (low, high) = (group[0].scaling.lower, group[0].scaling.upper);

@@ -1,7 +1,7 @@
 //! A description for readers: statistics down, groups across; and bars in the terminal.
 
 use super::document::{ColumnDocument, DescribeDocument, Number};
-use crate::assembly::render;
+use crate::render;
 
 /// Significant digits of half an interval; the estimate and the ends have as many decimals.
 const DIGITS: i32 = 2;

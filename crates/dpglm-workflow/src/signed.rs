@@ -7,7 +7,7 @@
 
 use super::document::{Artefact, parse};
 use super::failure::Failure;
-use crate::artefact::{check_writable, write_atomically, write_secret};
+use dpglm_io::{check_writable, write_atomically, write_secret};
 use dpglm_sign::{ARTEFACT, PublicKey, Signature, SigningKey, signature_path};
 use std::path::Path;
 

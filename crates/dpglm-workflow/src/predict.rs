@@ -2,7 +2,7 @@
 
 use super::document::{Block, FitDocument};
 use super::model::Family;
-use crate::{Encoded, Schema, UserUnits};
+use dpglm_io::{Encoded, Schema, UserUnits};
 use dpglm::families::multinomial::probabilities;
 use dpglm::kernels;
 use serde::Serialize;

@@ -22,11 +22,11 @@ impl From<dpglm::Error> for Failure {
 }
 
 /// Errors about files, and about declarations: those in a schema file are faults of the file, the others of the user's.
-impl From<crate::Error> for Failure {
-    fn from(error: crate::Error) -> Self {
+impl From<dpglm_io::Error> for Failure {
+    fn from(error: dpglm_io::Error) -> Self {
         match error {
-            crate::Error::Core(error) => error.into(),
-            crate::Error::Declaration { path: None, .. } => Failure::Usage(error.to_string()),
+            dpglm_io::Error::Core(error) => error.into(),
+            dpglm_io::Error::Declaration { path: None, .. } => Failure::Usage(error.to_string()),
             _ => Failure::Failed(error.to_string()),
         }
     }

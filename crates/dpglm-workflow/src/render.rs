@@ -6,6 +6,7 @@ use dpglm::accounting::Part;
 use dpglm::privacy::Event;
 use dpglm::privacy::decimal::{DIGITS, rounded_down};
 pub use dpglm::privacy::decimal::{plain, rounded_down_to, rounded_up};
+pub use dpglm_io::text::aligned as table;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -116,21 +117,6 @@ pub fn parts(parts: &[Part], digits: Digits) -> Result<String, Failure> {
         text += "\nA row lies in one part and pays for that part and for what all rows release.\n\n";
     }
     Ok(text)
-}
-
-/// Columns of equal width, two spaces apart; a column that is empty but for its heading is left out.
-pub fn table(rows: &[Vec<String>]) -> String {
-    let columns = rows.first().map_or(0, Vec::len);
-    let shown: Vec<usize> =
-        (0..columns).filter(|&c| rows.len() == 1 || rows[1..].iter().any(|row| !row[c].is_empty())).collect();
-    let width = |c: usize| rows.iter().map(|row| row[c].chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
-    for row in rows {
-        let line: Vec<String> = shown.iter().map(|&c| format!("{:<1$}", row[c], width(c))).collect();
-        text.push_str(line.join("  ").trim_end());
-        text.push('\n');
-    }
-    text
 }
 
 /// A document as indented JSON with a final newline.

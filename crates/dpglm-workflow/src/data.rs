@@ -2,8 +2,8 @@
 
 use super::failure::Failure;
 use super::model::Model;
-use crate::schema::Kind;
-use crate::{Encoded, Schema};
+use dpglm_io::schema::Kind;
+use dpglm_io::{Encoded, Schema};
 use dpglm::data::Dataset;
 
 /// The data set a model is fitted to, and the logarithm of the unit in which its exposures are measured.

@@ -1,8 +1,7 @@
 //! What is publicly known of a table, and what follows from it before any cell is read.
 
 use super::failure::Failure;
-use crate::encode::Plan;
-use crate::{Declared, Domain, Encoded, ReadOptions, Response, Schema, Shape, Wide, WideBounds, shape};
+use dpglm_io::{Declared, Domain, Encoded, ReadOptions, Response, Schema, Shape, Wide, WideBounds, shape};
 use dpglm::privacy::Adjacency;
 use std::path::Path;
 
@@ -38,9 +37,7 @@ impl Known {
         })?;
         let named = file.zip(header.columns);
         let columns = match (self, named) {
-            (Known::Schema(schema), Some((path, names))) => {
-                Plan::new(schema, path, &names, true)?.columns.len()
-            }
+            (Known::Schema(schema), Some((path, names))) => schema.encoded_in(path, &names)?.len(),
             (Known::Schema(schema), None) => schema.encoded()?.0.len(),
             (Known::Wide(wide), Some((path, names))) => wide.schema(path, &names)?.encoded()?.0.len(),
             (Known::Wide(wide), None) => wide.features.ok_or_else(|| {
@@ -95,7 +92,7 @@ impl Known {
             }
             Known::Wide(wide) => match wide.bounds.target {
                 Some((low, high)) => {
-                    Some(Domain::Real(crate::bounds::declared("--target-bounds", low, high)?))
+                    Some(Domain::Real(dpglm_io::bounds::declared("--target-bounds", low, high)?))
                 }
                 None => None,
             },

@@ -3,8 +3,8 @@
 use super::failure::Failure;
 use super::means::columns::blocks;
 use super::model::{Method, Model};
-use crate::schema::Kind;
-use crate::{Domain, EncodedColumn, Schema, Target};
+use dpglm_io::schema::Kind;
+use dpglm_io::{Domain, EncodedColumn, Schema, Target};
 use dpglm::estimators::bounds::{Magnitude, Sought};
 
 /// Refuses columns without bounds where none are searched for, and a search for none.

@@ -5,7 +5,7 @@ use super::failure::Failure;
 use super::means::MeanMethod;
 use super::model::{Coefficient, Family, INTERCEPT, Method, coefficient_of_class};
 use super::{render, table};
-use crate::{Domain, Schema, Target};
+use dpglm_io::{Domain, Schema, Target};
 use dpglm::accounting::Certificate;
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
