@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::{Format, render};
-use dpglm_workflow::signed;
 use dpglm_sign::SigningKey;
+use dpglm_workflow::signed;
 use std::path::Path;
 
 pub use dpglm_workflow::document::{Artefact, read};

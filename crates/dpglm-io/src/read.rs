@@ -25,7 +25,7 @@ pub(crate) use format::sniff;
 use crate::encode::{Builder, ByteScale, Encoded, Layout, Plan, Precision, Purpose, Settings};
 use crate::error::{Error, Place, Result};
 use crate::schema::{Naming, Schema};
-use crate::wide::{Response, Wide};
+use crate::uniform::{Response, UniformBounds};
 
 /// How to read, apart from what the schema says.
 #[derive(Debug, Clone, Copy)]
@@ -129,14 +129,14 @@ pub fn read_table(path: &Path, schema: &Schema, options: &ReadOptions) -> Result
 }
 
 /// Reads a wide numeric file: every feature has the same bounds, no schema is needed.
-pub fn read_wide(path: &Path, wide: &Wide, options: &ReadOptions) -> Result<Encoded> {
-    wide.validate()?;
+pub fn read_uniform(path: &Path, uniform: &UniformBounds, options: &ReadOptions) -> Result<Encoded> {
+    uniform.validate()?;
     let format = format_of(path, options)?;
-    refuse_misplaced(path, format, wide)?;
+    refuse_misplaced(path, format, uniform)?;
     let mut encoded = match format {
         Format::Libsvm => {
-            wide.require_no_unit(path)?;
-            let column = match &wide.response {
+            uniform.require_no_unit(path)?;
+            let column = match &uniform.response {
                 Response::LastColumn => true,
                 Response::None | Response::File(_) => false,
                 Response::Column(_) => {
@@ -148,10 +148,10 @@ pub fn read_wide(path: &Path, wide: &Wide, options: &ReadOptions) -> Result<Enco
                     ));
                 }
             };
-            libsvm::read(path, wide, column, options)?
+            libsvm::read(path, uniform, column, options)?
         }
         Format::Npz => {
-            if matches!(wide.response, Response::LastColumn | Response::Column(_)) {
+            if matches!(uniform.response, Response::LastColumn | Response::Column(_)) {
                 return Err(Error::file(
                     path,
                     Place::Whole,
@@ -159,37 +159,37 @@ pub fn read_wide(path: &Path, wide: &Wide, options: &ReadOptions) -> Result<Enco
                     "give the response in a file of its own",
                 ));
             }
-            wide.require_no_unit(path)?;
+            uniform.require_no_unit(path)?;
             let array = npz::Array::open(path)?;
-            let schema = wide.schema(path, &unnamed(array.columns()))?;
+            let schema = uniform.schema(path, &unnamed(array.columns()))?;
             array.read(&schema, options)?
         }
         Format::Csv => {
             let text = csv::Dialect::of(path, None, options.delimiter);
-            let table = csv::Table::open(path, &text, wide.naming(path)?)?;
-            let schema = wide.schema(path, table.names())?;
+            let table = csv::Table::open(path, &text, uniform.naming(path)?)?;
+            let schema = uniform.schema(path, table.names())?;
             let plan = Plan::new(&schema, path, table.names(), options.needs_target)?;
             let mut builder = Builder::new(path, &schema, plan, options.settings(Precision::F64));
             table.read_into(&mut builder)?;
             builder.finish()?
         }
         Format::Parquet if parquet::has_lists(path)? => {
-            wide.require_no_unit(path)?;
-            parquet::lists::Table::open(path, wide.list_names())?.read(wide, options)?
+            uniform.require_no_unit(path)?;
+            parquet::lists::Table::open(path, uniform.list_names())?.read(uniform, options)?
         }
         Format::Parquet => {
             let table = parquet::Table::open(path)?;
-            let schema = wide.schema(path, table.names())?;
+            let schema = uniform.schema(path, table.names())?;
             let plan = Plan::new(&schema, path, table.names(), options.needs_target)?;
             let mut builder = Builder::new(path, &schema, plan, options.settings(Precision::F64));
             table.read_into(&mut builder)?;
             builder.finish()?
         }
         Format::Npy => {
-            wide.require_no_unit(path)?;
+            uniform.require_no_unit(path)?;
             let array = npy::Array::open(path)?;
             let names = unnamed(array.columns());
-            let schema = wide.schema(path, &names)?;
+            let schema = uniform.schema(path, &names)?;
             let plan = Plan::new(&schema, path, &names, options.needs_target)?;
             let settings = options.array_settings(&array, &schema, &plan);
             let mut builder = Builder::new(path, &schema, plan, settings);
@@ -197,8 +197,8 @@ pub fn read_wide(path: &Path, wide: &Wide, options: &ReadOptions) -> Result<Enco
             builder.finish()?
         }
     };
-    if let Response::File(file) = &wide.response {
-        attach_response(&mut encoded, path, file, wide, options)?;
+    if let Response::File(file) = &uniform.response {
+        attach_response(&mut encoded, path, file, uniform, options)?;
     }
     Ok(encoded)
 }
@@ -213,27 +213,27 @@ fn says_columns(path: &Path, format: Format) -> Result<bool> {
 }
 
 /// The declaration for one of several files: without what says nothing about it and was meant for another.
-pub fn wide_of_file(wide: &Wide, path: &Path) -> Result<Wide> {
-    let (format, mut wide) = (sniff(path)?, wide.clone());
+pub fn uniform_of_file(uniform: &UniformBounds, path: &Path) -> Result<UniformBounds> {
+    let (format, mut uniform) = (sniff(path)?, uniform.clone());
     let has_text = format.is_delimited()
-        || matches!(&wide.response, Response::File(file) if sniff(file)?.is_delimited());
+        || matches!(&uniform.response, Response::File(file) if sniff(file)?.is_delimited());
     if !has_text {
-        wide.header = None;
+        uniform.header = None;
     }
     if says_columns(path, format)? {
-        (wide.features, wide.lists) = (None, None);
+        (uniform.features, uniform.lists) = (None, None);
     }
-    Ok(wide)
+    Ok(uniform)
 }
 
 /// Refuses declarations that say nothing about files of this format.
-fn refuse_misplaced(path: &Path, format: Format, wide: &Wide) -> Result<()> {
+fn refuse_misplaced(path: &Path, format: Format, uniform: &UniformBounds) -> Result<()> {
     let refuse = |key: &str, problem: &str, remedy: &str| {
         Err(Error::declaration(key, format!("{} {problem}", path.display()), remedy))
     };
     let has_text = format.is_delimited()
-        || matches!(&wide.response, Response::File(file) if matches!(sniff(file)?, Format::Csv | Format::Libsvm));
-    if wide.header.is_some() && !has_text {
+        || matches!(&uniform.response, Response::File(file) if matches!(sniff(file)?, Format::Csv | Format::Libsvm));
+    if uniform.header.is_some() && !has_text {
         return refuse(
             "header",
             "is no delimited text: it has no line of names",
@@ -241,10 +241,10 @@ fn refuse_misplaced(path: &Path, format: Format, wide: &Wide) -> Result<()> {
         );
     }
     let has_lists = format == Format::Parquet && parquet::has_lists(path)?;
-    if wide.features.is_some() && says_columns(path, format)? {
+    if uniform.features.is_some() && says_columns(path, format)? {
         return refuse("columns", "says itself how many columns it has", "leave out --columns");
     }
-    if wide.lists.is_some() && !has_lists {
+    if uniform.lists.is_some() && !has_lists {
         return refuse("sparse columns", "has no lists of sparse rows", "leave out --sparse-columns");
     }
     Ok(())
@@ -255,7 +255,7 @@ fn attach_response(
     encoded: &mut Encoded,
     design: &Path,
     file: &Path,
-    wide: &Wide,
+    uniform: &UniformBounds,
     options: &ReadOptions,
 ) -> Result<()> {
     let one_column = |columns: usize| {
@@ -276,7 +276,7 @@ fn attach_response(
             let array = npy::Array::open(file)?;
             one_column(array.columns())?;
             let names = vec!["y".to_owned()];
-            let schema = wide.response_schema(&names[0])?;
+            let schema = uniform.response_schema(&names[0])?;
             let plan = Plan::new(&schema, file, &names, true)?;
             let mut builder = Builder::new(file, &schema, plan, settings);
             array.read_into(&mut builder)?;
@@ -285,7 +285,7 @@ fn attach_response(
         Format::Parquet => {
             let table = parquet::Table::open(file)?;
             one_column(table.names().len())?;
-            let schema = wide.response_schema(&table.names()[0])?;
+            let schema = uniform.response_schema(&table.names()[0])?;
             let plan = Plan::new(&schema, file, table.names(), true)?;
             let mut builder = Builder::new(file, &schema, plan, settings);
             table.read_into(&mut builder)?;
@@ -301,11 +301,12 @@ fn attach_response(
         }
         Format::Csv | Format::Libsvm => {
             let text = csv::Dialect::of(file, None, options.delimiter);
-            let table = csv::Table::open(file, &text, wide.naming(file)?)?;
+            let table = csv::Table::open(file, &text, uniform.naming(file)?)?;
             one_column(table.names().len())?;
             // A column without a name is called as that of an array is.
-            let names = if wide.header == Some(true) { table.names().to_vec() } else { vec!["y".to_owned()] };
-            let schema = wide.response_schema(&names[0])?;
+            let names =
+                if uniform.header == Some(true) { table.names().to_vec() } else { vec!["y".to_owned()] };
+            let schema = uniform.response_schema(&names[0])?;
             let plan = Plan::new(&schema, file, &names, true)?;
             let mut builder = Builder::new(file, &schema, plan, settings);
             table.read_into(&mut builder)?;
@@ -342,26 +343,26 @@ pub enum Declared<'a> {
     /// Every column's own.
     Schema(&'a Schema),
     /// One pair of bounds for all features.
-    Wide(&'a Wide),
+    Uniform(&'a UniformBounds),
 }
 
 /// Reads a file's header: a text file's first line, a NumPy header, a Parquet footer. LIBSVM files have none, and lists
 /// of a Parquet file do not say how many columns they stand for.
 pub fn shape(path: &Path, declared: Declared<'_>, options: &ReadOptions) -> Result<Shape> {
     let format = format_of(path, options)?;
-    if let Declared::Wide(wide) = declared {
-        refuse_misplaced(path, format, wide)?;
+    if let Declared::Uniform(uniform) = declared {
+        refuse_misplaced(path, format, uniform)?;
         if matches!(format, Format::Npy | Format::Npz | Format::Libsvm)
             || (format == Format::Parquet && parquet::has_lists(path)?)
         {
-            wide.require_no_unit(path)?;
+            uniform.require_no_unit(path)?;
         }
     }
     match format {
         Format::Csv => {
             let (schema, naming) = match declared {
                 Declared::Schema(schema) => (Some(schema), schema.naming()),
-                Declared::Wide(wide) => (None, wide.naming(path)?),
+                Declared::Uniform(uniform) => (None, uniform.naming(path)?),
             };
             let text = csv::Dialect::of(path, schema, options.delimiter);
             let table = csv::Table::open(path, &text, naming)?;
@@ -387,14 +388,14 @@ pub fn shape(path: &Path, declared: Declared<'_>, options: &ReadOptions) -> Resu
 }
 
 /// A column of a file as a draft of its schema sees it.
-pub(crate) struct Glimpse {
+pub(crate) struct ColumnPreview {
     pub name: String,
-    pub looks: Looks,
+    pub looks: InferredType,
 }
 
 /// What the first cells of a column look like. Says nothing about their values.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Looks {
+pub(crate) enum InferredType {
     Number,
     Text,
     Truth,
@@ -406,15 +407,17 @@ pub(crate) enum Looks {
 
 /// The columns of a file and the types of its first rows, and what separates its cells where that is not usual. Columns of a text file
 /// without a header are called c1, c2, ...
-pub(crate) fn glimpse(path: &Path, has_header: Option<bool>) -> Result<(Vec<Glimpse>, Option<char>)> {
+pub(crate) fn preview(path: &Path, has_header: Option<bool>) -> Result<(Vec<ColumnPreview>, Option<char>)> {
     match sniff(path)? {
         Format::Csv => {
             // The same words as for a table that is read without a schema.
-            let has_header =
-                matches!(Wide { header: has_header, ..Wide::new(0.0, 1.0) }.naming(path)?, Naming::FirstLine);
+            let has_header = matches!(
+                UniformBounds { header: has_header, ..UniformBounds::new(0.0, 1.0) }.naming(path)?,
+                Naming::FirstLine
+            );
             let delimiter = csv::guessed_delimiter(path)?;
             let dialect = csv::Dialect::of(path, None, delimiter);
-            let columns = csv::Table::open_undeclared(path, &dialect, has_header)?.glimpse()?;
+            let columns = csv::Table::open_undeclared(path, &dialect, has_header)?.preview()?;
             Ok((columns, delimiter.map(char::from)))
         }
         Format::Parquet if has_header.is_some() => Err(Error::declaration(
@@ -422,7 +425,7 @@ pub(crate) fn glimpse(path: &Path, has_header: Option<bool>) -> Result<(Vec<Glim
             format!("{} is a Parquet file and names its columns itself", path.display()),
             "leave out --header and --no-header",
         )),
-        Format::Parquet => Ok((parquet::Table::open(path)?.glimpse(), None)),
+        Format::Parquet => Ok((parquet::Table::open(path)?.preview(), None)),
         Format::Npy | Format::Npz | Format::Libsvm => Err(Error::file(
             path,
             Place::Whole,

@@ -2,12 +2,12 @@
 
 use super::table::Table;
 use super::words::exception;
+use dpglm_sign::PublicKey;
 use dpglm_workflow::Failure;
 use dpglm_workflow::describe::document::DescribeDocument;
 use dpglm_workflow::document::{Artefact as Document, parse};
 use dpglm_workflow::predict::{linear_predictors, predict};
 use dpglm_workflow::signed;
-use dpglm_sign::PublicKey;
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use std::path::PathBuf;

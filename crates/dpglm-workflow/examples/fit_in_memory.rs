@@ -6,10 +6,10 @@
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
-use dpglm_workflow::model::{Facts, Wishes};
-use dpglm_workflow::{Failure, fit, render};
 use dpglm_io::memory::{Cells, Matrix, Numbers, attach_response, encode_matrix};
-use dpglm_io::{Domain, ReadOptions, Schema, Wide};
+use dpglm_io::{Domain, ReadOptions, Schema, UniformBounds};
+use dpglm_workflow::model::{FitRequest, TableFacts};
+use dpglm_workflow::{Failure, fit, render};
 use std::path::Path;
 use std::time::Instant;
 
@@ -34,14 +34,14 @@ fn main() -> Result<(), Failure> {
         let mut encoded = 0.0;
         // As a function that is called does, it gives its table's memory back before it returns.
         let (document, json) = {
-            let schema = Wide::new(-1.0, 1.0).schema(Path::new("X"), &names)?;
+            let schema = UniformBounds::new(-1.0, 1.0).schema(Path::new("X"), &names)?;
             let matrix = Matrix { numbers: Numbers::F64(&x), rows, columns, column_major: false };
             let mut table = encode_matrix("X", matrix, &names, &schema, &options)?;
             attach_response(&mut table, "y", Cells::I64(&y), &target, &options)?;
             encoded += start.elapsed().as_secs_f64();
             let domain = Domain::Binary(["0".into(), "1".into()]);
-            let model = Wishes::default()
-                .model_of(Facts { domain, intercept: true, entry: 1.0, unit: None }, None)?;
+            let model = FitRequest::default()
+                .model_of(TableFacts { domain, intercept: true, entry: 1.0, unit: None }, None)?;
             let privacy = Privacy::Budget(Budget::new(1.0, 1e-7)?);
             let prepared = fit::prepare(&model, table, schema, Path::new("X"))?;
             let rng = &mut RandomSource::insecure_seeded(1);

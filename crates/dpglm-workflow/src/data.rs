@@ -2,9 +2,9 @@
 
 use super::failure::Failure;
 use super::model::Model;
+use dpglm::data::Dataset;
 use dpglm_io::schema::Kind;
 use dpglm_io::{Encoded, Schema};
-use dpglm::data::Dataset;
 
 /// The data set a model is fitted to, and the logarithm of the unit in which its exposures are measured.
 pub(super) fn dataset(table: Encoded, schema: &Schema, model: &Model) -> Result<(Dataset, f64), Failure> {

@@ -8,8 +8,6 @@ use super::failure::Failure;
 use super::means::columns::blocks;
 use super::means::{By, Means};
 use super::{budget, planned, search};
-use dpglm_io::schema::{Kind, Missing};
-use dpglm_io::{Encoded, EncodedColumn, Scaling, Schema};
 use document::{
     ColumnDocument, CorrelationsDocument, CrossDocument, DESCRIBE, DescribeDocument, GroupDocument,
     HistogramDocument, Number,
@@ -20,6 +18,8 @@ use dpglm::estimators::describe::{BlockSummary, Describe, Described, Estimate, S
 use dpglm::estimators::means::{Block, MeanRows, MeanShape};
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Adjacency;
+use dpglm_io::schema::{Kind, Missing};
+use dpglm_io::{Encoded, EncodedColumn, Scaling, Schema};
 
 /// The level of intervals where none is given.
 pub const LEVEL: f64 = 0.95;

@@ -5,8 +5,8 @@ use super::failure::Failure;
 use super::means::MeanMethod;
 use super::model::{Coefficient, Family, INTERCEPT, Method, coefficient_of_class};
 use super::{render, table};
-use dpglm_io::{Domain, Schema, Target};
 use dpglm::accounting::Certificate;
+use dpglm_io::{Domain, Schema, Target};
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -209,7 +209,7 @@ impl FitDocument {
         let mut notes = String::new();
         if determined.values().any(|is| !is) {
             notes += "\nNot determined: noise hides the coefficient, or the rows do not tell it from other columns' or from \
-                      infinity. Its interval is what a wide prior leaves; it says nothing of the sign or the size.\n";
+                      infinity. Its interval is what a uniform prior leaves; it says nothing of the sign or the size.\n";
         }
         let penalty = match (self.ridge.is_some_and(|ridge| ridge > 0.0), self.radius.is_some()) {
             (false, false) => "shrinkage",

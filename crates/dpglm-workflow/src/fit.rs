@@ -5,12 +5,12 @@ use super::failure::Failure;
 use super::means::{Estimator, MeanMethod, Means};
 use super::model::{Coefficient, Method, Model};
 use super::{budget, data, notes, search};
-use dpglm_io::schema::Kind;
-use dpglm_io::{Encoded, EncodedColumn, Scaling, Schema, UserUnits};
 use dpglm::central::Privacy;
 use dpglm::data::{Dataset, UnitMeans};
 use dpglm::estimators::bounds::FoundBounds;
 use dpglm::noise::RandomSource;
+use dpglm_io::schema::Kind;
+use dpglm_io::{Encoded, EncodedColumn, Scaling, Schema, UserUnits};
 use indexmap::IndexMap;
 use std::path::Path;
 

@@ -7,7 +7,7 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | [`failure`] | why there is no result |
-//! | [`known`] | what is publicly known of a table: a schema, or one pair of bounds |
+//! | [`public_facts`] | what is publicly known of a table: a schema, or one pair of bounds |
 //! | [`model`], [`tune`] | which model is fitted, by which method, and what is chosen privately |
 //! | [`means`] | which means are taken |
 //! | [`describe`] | the description of a table, its artefact and drawings |
@@ -30,12 +30,12 @@ pub mod describe;
 pub mod document;
 pub mod failure;
 pub mod fit;
-pub mod known;
 pub mod means;
 pub mod model;
 pub mod notes;
 pub mod planned;
 pub mod predict;
+pub mod public_facts;
 pub mod render;
 pub mod search;
 pub mod signed;
@@ -44,4 +44,4 @@ mod table;
 pub mod tune;
 
 pub use failure::Failure;
-pub use known::Known;
+pub use public_facts::PublicFacts;

@@ -3,12 +3,10 @@
 pub mod columns;
 
 use super::failure::Failure;
-use super::known::Known;
 use super::planned;
+use super::public_facts::PublicFacts;
 use super::search;
 use super::tune::Tune;
-use dpglm_io::schema::{Kind, Missing};
-use dpglm_io::{EncodedColumn, Schema};
 use columns::{ColumnMeans, ReadyColumnMeans};
 use dpglm::accounting::Certificate;
 use dpglm::central::{MeanFit, Prepared, Privacy, PrivateMean, SparseMean};
@@ -17,6 +15,8 @@ use dpglm::data::MeanTable;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Adjacency;
 use dpglm::tuning::{PreparedSparseMean, TunedSparseMean};
+use dpglm_io::schema::{Kind, Missing};
+use dpglm_io::{EncodedColumn, Schema};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -246,15 +246,15 @@ impl Means {
     }
 
     /// Refuses bounds that a sparse mean cannot have, before any table is opened.
-    pub fn require_zero(&self, known: &Known) -> Result<(), Failure> {
+    pub fn require_zero(&self, known: &PublicFacts) -> Result<(), Failure> {
         match (self.is_sparse(), known) {
             (false, _) => Ok(()),
-            (true, Known::Schema(schema)) => schema.encoded()?.0.iter().try_for_each(|c| {
+            (true, PublicFacts::Schema(schema)) => schema.encoded()?.0.iter().try_for_each(|c| {
                 let user = |stored: f64| c.scaling.center + c.scaling.half_width * stored;
                 require_zero_within(&format!("`{}`", c.name), user(c.scaling.lower), user(c.scaling.upper))
             }),
-            (true, Known::Wide(wide)) => {
-                require_zero_within("--feature-bounds", wide.bounds.feature.0, wide.bounds.feature.1)
+            (true, PublicFacts::Uniform(uniform)) => {
+                require_zero_within("--feature-bounds", uniform.bounds.feature.0, uniform.bounds.feature.1)
             }
         }
     }

@@ -2,13 +2,12 @@
 
 mod estimates;
 mod method;
+mod request;
 mod sparse;
-mod wishes;
 
 use super::failure::Failure;
 use super::render;
 use super::search::ModelSearch;
-use dpglm_io::Domain;
 use dpglm::accounting::Part;
 use dpglm::central::{Glm, LinearStatistics, Multinomial, Prepared, Privacy, reference};
 use dpglm::data::{Dataset, Shape};
@@ -17,12 +16,13 @@ use dpglm::families::Family as OnePredictor;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Event;
 use dpglm::tuning::TunedRidge;
+use dpglm_io::Domain;
 use serde::{Deserialize, Serialize};
 
 pub use estimates::{Coefficient, Estimates, coefficient_of_class};
 pub use method::{Method, TakesSparsity};
+pub use request::{FitRequest, TableFacts};
 pub use sparse::{PublicFeatures, ReadySparse, Sparse};
-pub use wishes::{Facts, Wishes};
 
 /// What kind of response a model explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

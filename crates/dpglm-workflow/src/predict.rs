@@ -2,9 +2,9 @@
 
 use super::document::{Block, FitDocument};
 use super::model::Family;
-use dpglm_io::{Encoded, Schema, UserUnits};
 use dpglm::families::multinomial::probabilities;
 use dpglm::kernels;
+use dpglm_io::{Encoded, Schema, UserUnits};
 use serde::Serialize;
 
 /// The predictions as JSON.

@@ -3,9 +3,9 @@
 use super::failure::Failure;
 use super::means::columns::blocks;
 use super::model::{Method, Model};
+use dpglm::estimators::bounds::{Magnitude, Sought};
 use dpglm_io::schema::Kind;
 use dpglm_io::{Domain, EncodedColumn, Schema, Target};
-use dpglm::estimators::bounds::{Magnitude, Sought};
 
 /// Refuses columns without bounds where none are searched for, and a search for none.
 pub fn require(share: Option<f64>, columns: &[EncodedColumn]) -> Result<(), Failure> {

@@ -11,7 +11,7 @@ use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
 use super::blank_lines::BlankLines;
 use super::format::extension;
-use super::{Glimpse, Looks, compressed, unnamed};
+use super::{ColumnPreview, InferredType, compressed, unnamed};
 use crate::cell::{Cell, parse};
 use crate::encode::Builder;
 use crate::error::{Error, Place, Result};
@@ -156,7 +156,7 @@ impl Table {
     }
 
     /// The types of the first hundred rows; cells that are missing as a rule say nothing.
-    pub fn glimpse(mut self) -> Result<Vec<Glimpse>> {
+    pub fn preview(mut self) -> Result<Vec<ColumnPreview>> {
         let mut looks = vec![None; self.names.len()];
         let mut bits = vec![[false; 2]; self.names.len()];
         let mut record = ByteRecord::new();
@@ -166,25 +166,25 @@ impl Table {
             }
             for ((look, bits), cell) in looks.iter_mut().zip(&mut bits).zip(record.iter()) {
                 let text = cell.trim_ascii();
-                if is_missing(text) || *look == Some(Looks::Text) {
+                if is_missing(text) || *look == Some(InferredType::Text) {
                     continue;
                 }
                 let bit = [&b"0"[..], b"1"].iter().position(|bit| *bit == text);
                 bit.into_iter().for_each(|bit| bits[bit] = true);
                 *look = Some(match (parse(text).is_finite(), bit, *look) {
-                    (false, ..) => Looks::Text,
-                    (true, Some(_), None | Some(Looks::Bit)) => Looks::Bit,
-                    _ => Looks::Number,
+                    (false, ..) => InferredType::Text,
+                    (true, Some(_), None | Some(InferredType::Bit)) => InferredType::Bit,
+                    _ => InferredType::Number,
                 });
             }
         }
         let seen = looks.into_iter().zip(bits).map(|(look, bits)| match look {
-            None => Looks::Empty,
+            None => InferredType::Empty,
             // A column of zeros may well be a number that is mostly zero.
-            Some(Looks::Bit) if bits != [true; 2] => Looks::Number,
+            Some(InferredType::Bit) if bits != [true; 2] => InferredType::Number,
             Some(look) => look,
         });
-        Ok(self.names.into_iter().zip(seen).map(|(name, looks)| Glimpse { name, looks }).collect())
+        Ok(self.names.into_iter().zip(seen).map(|(name, looks)| ColumnPreview { name, looks }).collect())
     }
 
     fn next(&mut self, record: &mut ByteRecord) -> Result<bool> {

@@ -11,7 +11,7 @@ use super::{ReadOptions, compressed, unnamed};
 use crate::cell::{Cell, parse};
 use crate::encode::{Builder, Encoded, Plan, Precision};
 use crate::error::{Error, Place, Result};
-use crate::wide::Wide;
+use crate::uniform::UniformBounds;
 
 /// The rows of a file, one at a time.
 pub(crate) struct Rows {
@@ -98,14 +98,19 @@ fn entry(token: &[u8], last: usize) -> std::result::Result<(usize, f64), Complai
 }
 
 /// Reads a file of as many columns as were declared; entries beyond them are left out.
-pub(crate) fn read(path: &Path, wide: &Wide, with_label: bool, options: &ReadOptions) -> Result<Encoded> {
-    let features = wide.declared_features(path)?;
+pub(crate) fn read(
+    path: &Path,
+    uniform: &UniformBounds,
+    with_label: bool,
+    options: &ReadOptions,
+) -> Result<Encoded> {
+    let features = uniform.declared_features(path)?;
     let rows = count_rows(path)?;
     let mut names = unnamed(features);
     if with_label {
         names.push("y".to_owned());
     }
-    let schema = wide.schema(path, &names)?;
+    let schema = uniform.schema(path, &names)?;
     let plan = Plan::new(&schema, path, &names, with_label)?.without_centring(&schema)?;
     let settings = options.sparse_settings(Precision::F64);
     let mut builder = Builder::new(path, &schema, plan, settings);

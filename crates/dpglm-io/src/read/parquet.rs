@@ -12,7 +12,7 @@ use ::parquet::data_type::{ByteArray, DataType, FixedLenByteArray};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::schema::types::ColumnDescriptor;
 
-use super::{Glimpse, Looks};
+use super::{ColumnPreview, InferredType};
 use crate::cell::Cell;
 use crate::encode::Builder;
 use crate::error::{Error, Place, Result};
@@ -58,17 +58,17 @@ impl Table {
     }
 
     /// The declared types of the columns.
-    pub fn glimpse(&self) -> Vec<Glimpse> {
+    pub fn preview(&self) -> Vec<ColumnPreview> {
         let schema = self.reader.metadata().file_metadata().schema_descr();
         let looks = |column: &ColumnDescriptor| match column.physical_type() {
-            Physical::BOOLEAN => Looks::Truth,
-            Physical::INT32 | Physical::INT64 | Physical::FLOAT | Physical::DOUBLE => Looks::Number,
-            _ => Looks::Text,
+            Physical::BOOLEAN => InferredType::Truth,
+            Physical::INT32 | Physical::INT64 | Physical::FLOAT | Physical::DOUBLE => InferredType::Number,
+            _ => InferredType::Text,
         };
         schema
             .columns()
             .iter()
-            .map(|column| Glimpse { name: column.name().to_owned(), looks: looks(column) })
+            .map(|column| ColumnPreview { name: column.name().to_owned(), looks: looks(column) })
             .collect()
     }
 

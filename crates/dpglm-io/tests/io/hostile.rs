@@ -1,6 +1,8 @@
 //! No bytes make a reader panic.
 
-use dpglm_io::{Declared, Format, ReadOptions, Response, Schema, Wide, read_table, read_wide, shape};
+use dpglm_io::{
+    Declared, Format, ReadOptions, Response, Schema, UniformBounds, read_table, read_uniform, shape,
+};
 use parquet::basic::Compression;
 use proptest::prelude::*;
 
@@ -9,16 +11,19 @@ use crate::support::*;
 fn try_everything(bytes: &[u8], format: Format) {
     let file = sample("hostile", bytes);
     let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
-    let plain = Wide::new(-1.0, 1.0);
+    let plain = UniformBounds::new(-1.0, 1.0);
     let mut all = vec![plain.clone(), plain.clone().with_features(5)];
     all.extend([true, false].map(|header| plain.clone().with_header(header)));
-    all.extend(all.clone().into_iter().map(|wide| wide.with_binary_response(Response::LastColumn)));
+    all.extend(all.clone().into_iter().map(|uniform| uniform.with_binary_response(Response::LastColumn)));
     all.extend([true, false].map(|header| {
         plain.clone().with_response(Response::File(file.path.clone()), 0.0, 1.0).with_header(header)
     }));
     all.push(plain.with_header(true).with_unit("1"));
-    for wide in &all {
-        let _ = (read_wide(&file.path, wide, &options), shape(&file.path, Declared::Wide(wide), &options));
+    for uniform in &all {
+        let _ = (
+            read_uniform(&file.path, uniform, &options),
+            shape(&file.path, Declared::Uniform(uniform), &options),
+        );
     }
     let _ = read_table(&file.path, &schema(PARQUET_SCHEMA), &options);
     let _ = [None, Some(true), Some(false)].map(|header| dpglm_io::draft(&file.path, header, true));

@@ -2,10 +2,10 @@
 
 use super::Subject;
 use crate::failure::Failure;
-use dpglm_io::{Domain, Encoded, EncodedColumn, Scaling};
 use dpglm::audit::{DataModel, Estimand, PublicBox, Table};
 use dpglm::central::reference;
 use dpglm::noise::RandomSource;
+use dpglm_io::{Domain, Encoded, EncodedColumn, Scaling};
 
 /// Keeps the reference point defined where columns repeat each other.
 const RIDGE: f64 = 1e-3;

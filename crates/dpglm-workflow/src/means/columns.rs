@@ -1,13 +1,13 @@
 //! Means of any columns: what each block is, whose rows they are, and the estimates under their names.
 
+use super::Means;
 use crate::failure::Failure;
 use crate::search;
-use super::Means;
-use dpglm_io::{Encoded, EncodedColumn};
 use dpglm::central::{Interval, MeanFit, Privacy};
 use dpglm::data::Design;
 use dpglm::estimators::means::{self as library, Block, MeanRows, MeanShape, MeansFit, PreparedMeans};
 use dpglm::noise::RandomSource;
+use dpglm_io::{Encoded, EncodedColumn};
 use indexmap::IndexMap;
 
 /// Means of any columns, with what is public of their rows.

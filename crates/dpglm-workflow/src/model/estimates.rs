@@ -1,11 +1,11 @@
 //! What was fitted, and the same in the user's own units.
 
 use super::{Family, INTERCEPT, Model};
-use dpglm_io::UserUnits;
 use dpglm::accounting::Certificate;
 use dpglm::central::{Fit, Interval, MultinomialFit, SparseFit, SparseMultinomialFit};
 use dpglm::estimators::bounds::FoundBounds;
 use dpglm::estimators::dense::{Inference, RegressionFit};
+use dpglm_io::UserUnits;
 
 /// What was fitted, in stored units: one block of coefficients, or one a class after the first.
 pub struct Estimates {

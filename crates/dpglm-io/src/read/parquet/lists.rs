@@ -24,7 +24,7 @@ use super::{BATCH, Chunk, Physical, damaged, guarded, open, rows_of};
 use crate::cell::Cell;
 use crate::encode::{Builder, Encoded, Plan, Precision};
 use crate::error::{Error, Place, Result, list};
-use crate::wide::{Response, Wide};
+use crate::uniform::{Response, UniformBounds};
 
 /// An open file whose footer has been read.
 pub(crate) struct Table {
@@ -96,13 +96,13 @@ impl Table {
     }
 
     /// Reads the rows, and the response if it is in a column of the same file.
-    pub fn read(self, wide: &Wide, options: &ReadOptions) -> Result<Encoded> {
+    pub fn read(self, uniform: &UniformBounds, options: &ReadOptions) -> Result<Encoded> {
         let path = &self.path;
-        let features = wide.declared_features(path)?;
-        let response = self.response(&wide.response)?;
+        let features = uniform.declared_features(path)?;
+        let response = self.response(&uniform.response)?;
         let mut names = unnamed(features);
         names.extend(response.map(|(_, name)| name.clone()));
-        let schema = wide.schema(path, &names)?;
+        let schema = uniform.schema(path, &names)?;
         let plan = Plan::new(&schema, path, &names, response.is_some())?.without_centring(&schema)?;
         let is_single = self.descriptor(self.values).physical_type() == Physical::FLOAT;
         let settings = options.sparse_settings(if is_single { Precision::F32 } else { Precision::F64 });

@@ -1,4 +1,4 @@
-//! Wide numeric files: one pair of bounds for every feature stands in for a schema.
+//! UniformBounds numeric files: one pair of bounds for every feature stands in for a schema.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ const WIDEST: usize = 1 << 22;
 
 /// Public bounds for a whole file.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct WideBounds {
+pub struct TableBounds {
     /// The bounds of every feature.
     pub feature: (f64, f64),
     /// The bounds of a numeric target.
@@ -39,9 +39,9 @@ pub enum Response {
 
 /// How to read a wide numeric file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Wide {
+pub struct UniformBounds {
     /// The public bounds.
-    pub bounds: WideBounds,
+    pub bounds: TableBounds,
     /// Where the response is.
     pub response: Response,
     /// How features are scaled. Files that leave zeros out (LIBSVM, SciPy, lists of Parquet) are never centred: their features are divided
@@ -64,11 +64,11 @@ pub struct Wide {
     pub lists: Option<[String; 2]>,
 }
 
-impl Wide {
+impl UniformBounds {
     /// Features within `lower` and `upper`, no response, scaled to [-1, 1], with an intercept.
     pub fn new(lower: f64, upper: f64) -> Self {
         Self {
-            bounds: WideBounds { feature: (lower, upper), target: None, binary: false },
+            bounds: TableBounds { feature: (lower, upper), target: None, binary: false },
             response: Response::None,
             scale: Scale::default(),
             missing: Missing::default(),

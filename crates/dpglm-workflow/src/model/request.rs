@@ -2,14 +2,14 @@
 
 use super::{Family, Method, Model, Sparse};
 use crate::failure::Failure;
-use crate::known::Known;
+use crate::public_facts::PublicFacts;
 use crate::tune::Tune;
 use dpglm_io::schema::Missing;
 use dpglm_io::{Domain, Schema};
 
 /// What a user asks for; what is left out follows from what is publicly known.
 #[derive(Default)]
-pub struct Wishes {
+pub struct FitRequest {
     /// What kind of response it is; by default the kind that goes with the target.
     pub family: Option<Family>,
     /// How to fit it; by default by maximum likelihood, for few coefficients after a choice of columns.
@@ -37,7 +37,7 @@ pub struct Wishes {
 }
 
 /// What a model must know of its table.
-pub struct Facts {
+pub struct TableFacts {
     /// The values the target can take.
     pub domain: Domain,
     /// Whether the model has an intercept.
@@ -48,28 +48,28 @@ pub struct Facts {
     pub unit: Option<String>,
 }
 
-impl Wishes {
+impl FitRequest {
     /// The model for a table of which this is known. It is still to be validated.
-    pub fn model(self, known: &Known) -> Result<Model, Failure> {
+    pub fn model(self, known: &PublicFacts) -> Result<Model, Failure> {
         let Some(domain) = known.domain()? else {
             return Err(Failure::Usage(
                 "the schema names no target: write target = \"...\" in it, or give --target COLUMN".into(),
             ));
         };
-        let facts = Facts {
+        let facts = TableFacts {
             domain,
             intercept: known.intercept(),
             entry: known.largest_entry()?,
             unit: known.unit().map(str::to_owned),
         };
         match known {
-            Known::Schema(schema) => self.model_of(facts, Some(schema)),
-            Known::Wide(_) => self.model_of(facts, None),
+            PublicFacts::Schema(schema) => self.model_of(facts, Some(schema)),
+            PublicFacts::Uniform(_) => self.model_of(facts, None),
         }
     }
 
     /// The same from facts, and the schema of the features if there is one.
-    pub fn model_of(self, facts: Facts, schema: Option<&Schema>) -> Result<Model, Failure> {
+    pub fn model_of(self, facts: TableFacts, schema: Option<&Schema>) -> Result<Model, Failure> {
         let family = self.family.unwrap_or_else(|| Family::of(&facts.domain));
         if let Some(exposure) = schema.and_then(Schema::exposure)
             && family != Family::Poisson
