@@ -9,7 +9,6 @@ mod every_flag;
 mod failure;
 mod flags;
 mod planned;
-mod plot;
 mod progress;
 mod render;
 mod table;

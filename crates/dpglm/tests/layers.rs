@@ -59,9 +59,10 @@ fn nothing_points_upward() {
 }
 
 /// The crates, each of which may depend on those before it.
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     "dpglm",
     "dpglm-sign",
+    "dpglm-plot",
     "dpglm-io",
     "dpglm-workflow",
     "dpglm-collect",

@@ -1,6 +1,5 @@
 //! `dpglm audit`: does a method keep its promise on this data, as far as attacks can tell?
 
-mod drawing;
 mod external;
 
 use crate::commands::fit::sparse::SparseArguments;
@@ -155,7 +154,10 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     };
     let findings = attack.run(&subject, &mut stage, &mut rng)?;
     if let Some(plot) = &arguments.plot {
-        dpglm_io::write_atomically(plot, drawing::drawing(&findings, claim).as_bytes())?;
+        dpglm_io::write_atomically(
+            plot,
+            dpglm_plot::roc(&findings, claim.0.map(|epsilon| (epsilon, claim.1))).as_bytes(),
+        )?;
     }
     let document = AuditDocument::new(&findings, &subject, &stage, claim, arguments.confidence, runs);
     let text = if format == Format::Json { render::json(&document)? } else { document.in_words() };

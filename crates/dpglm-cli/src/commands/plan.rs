@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::progress::{Progress, tell};
 use crate::table;
-use crate::{Format, flags, plot, render};
+use crate::{Format, flags, render};
 use clap::Args;
 use dpglm_workflow::study::{ModelName, Question};
 use std::path::PathBuf;
@@ -84,7 +84,12 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     drop(bar);
     if let Some(path) = &arguments.plot {
         let found = &answer.document;
-        let svg = plot::errors(|n, e| answer.law.error(n, e), found.rows, found.epsilon, &answer.points);
+        let svg = dpglm_plot::planned_error(
+            |n, e| answer.law.error(n, e),
+            found.rows,
+            found.epsilon,
+            &answer.points,
+        );
         std::fs::write(path, svg)
             .map_err(|e| Failure::Failed(format!("cannot write {}: {e}", path.display())))?;
     }

@@ -1,12 +1,12 @@
 //! An axis: from values to places, and its ticks.
 
 /// An axis between two places of the drawing.
-pub struct Axis {
+pub(crate) struct Axis {
     low: f64,
     high: f64,
     is_logarithmic: bool,
     ends: (f64, f64),
-    ticks: Vec<f64>,
+    ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
@@ -20,8 +20,30 @@ impl Axis {
         let (low, high) = range(values.iter().copied().filter(|v| v.is_finite()));
         let room = if roomy { 0.04 * (high - low) } else { 0.0 };
         let (low, high) = (low - room, high + room);
-        let ticks = even_ticks(low, high);
-        Self { low, high, is_logarithmic: false, ends, ticks }
+        Self { low, high, is_logarithmic: false, ends, ticks: labelled(even_ticks(low, high)) }
+    }
+
+    /// From zero to the first tick that is not below the value.
+    pub fn from_zero(highest: f64, ends: (f64, f64)) -> Self {
+        let step = round_step(if highest > 0.0 { highest } else { 1.0 } / 8.0);
+        let count = (highest / step).ceil().max(1.0);
+        let ticks = labelled((0..=count as u32).map(|i| step * f64::from(i)).collect());
+        Self { low: 0.0, high: step * count, is_logarithmic: false, ends, ticks }
+    }
+
+    /// From 0 to 1, in fifths.
+    pub fn shares(ends: (f64, f64)) -> Self {
+        let ticks = labelled((0..=5).map(|i| f64::from(i) / 5.0).collect());
+        Self { low: 0.0, high: 1.0, is_logarithmic: false, ends, ticks }
+    }
+
+    /// Whole powers of ten between two exponents, at most about a dozen of them marked.
+    pub fn decades((low, high): (f64, f64), ends: (f64, f64)) -> Self {
+        let stride = ((high - low) / 12.0).ceil().max(1.0) as usize;
+        // Beginning with the largest, so that it is marked.
+        let marked = (low as i32..=high as i32).rev().step_by(stride);
+        let ticks = marked.map(|decade| (10f64.powi(decade), power_of_ten(decade))).collect();
+        Self { low, high, is_logarithmic: true, ends, ticks }
     }
 
     /// A logarithmic axis over the positive values.
@@ -46,7 +68,7 @@ impl Axis {
             // Too narrow for marks of decades: even ones.
             ticks = even_ticks(10f64.powf(low), 10f64.powf(high));
         }
-        Self { low, high, is_logarithmic: true, ends, ticks }
+        Self { low, high, is_logarithmic: true, ends, ticks: labelled(ticks) }
     }
 
     /// Whether it has names in place of numbers.
@@ -62,9 +84,13 @@ impl Axis {
     }
 
     /// Places and labels of the ticks.
-    pub fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
-        self.ticks.iter().map(|&t| (self.place(t), label(t)))
+    pub fn ticks(&self) -> impl Iterator<Item = (f64, &str)> {
+        self.ticks.iter().map(|(value, label)| (self.place(*value), label.as_str()))
     }
+}
+
+fn labelled(ticks: Vec<f64>) -> Vec<(f64, String)> {
+    ticks.into_iter().map(|value| (value, label(value))).collect()
 }
 
 fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
@@ -91,8 +117,22 @@ fn round_step(least: f64) -> f64 {
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|s| *s >= least).unwrap_or(10.0 * power)
 }
 
+/// `10^decade` in one run of text: renderers disagree on how to raise part of a label.
+fn power_of_ten(decade: i32) -> String {
+    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    match decade {
+        0 => "1".into(),
+        1 => "10".into(),
+        _ => {
+            let sign = if decade < 0 { "10⁻" } else { "10" };
+            let digits = decade.unsigned_abs().to_string();
+            sign.chars().chain(digits.bytes().map(|b| RAISED[usize::from(b - b'0')])).collect()
+        }
+    }
+}
+
 /// A tick's number: thousands apart, no digits that mean nothing.
-pub fn label(value: f64) -> String {
+fn label(value: f64) -> String {
     let size = value.abs();
     if size >= 1e6 || (size > 0.0 && size < 1e-3) {
         return format!("{value:.0e}");
@@ -122,6 +162,14 @@ mod tests {
         ] {
             assert_eq!(label(value), text);
         }
+    }
+
+    #[test]
+    fn decades_are_marked_from_the_largest() {
+        let axis = Axis::decades((-30.0, 2.0), (0.0, 1.0));
+        let labels: Vec<&str> = axis.ticks().map(|tick| tick.1).collect();
+        assert_eq!(labels[..2], ["10²", "10⁻¹"]);
+        assert_eq!((labels.len(), axis.place(1e2), axis.place(1e-30)), (11, 1.0, 0.0));
     }
 
     #[test]
