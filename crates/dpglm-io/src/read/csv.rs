@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
 use super::blank_lines::BlankLines;
-use super::format::extension;
-use super::{ColumnPreview, InferredType, compressed, unnamed};
+use super::source::{self, Opening, Source, extension};
+use super::{ColumnPreview, Declared, InferredType, compressed, unnamed};
 use crate::cell::{Cell, parse};
 use crate::encode::Builder;
 use crate::error::{Error, Place, Result};
 use crate::schema::{DEFAULT_MISSING, Naming, Schema};
+use crate::uniform::UniformBounds;
 
 /// How a text file is written.
 pub(crate) struct Dialect {
@@ -73,6 +74,42 @@ pub(crate) fn guessed_delimiter(path: &Path) -> Result<Option<u8>> {
 
 /// Lines that a delimiter is guessed from.
 const GUESSED_FROM: usize = 20;
+
+/// Delimited text, perhaps compressed.
+pub(crate) struct Csv;
+
+impl Source for Csv {
+    fn name(&self) -> &'static str {
+        "csv"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["csv", "tsv", "txt"]
+    }
+
+    fn is_delimited(&self) -> bool {
+        true
+    }
+
+    fn open(&self, path: &Path, opening: &Opening<'_>) -> Result<Box<dyn source::Table>> {
+        let (schema, naming) = match opening.declared {
+            Declared::Schema(schema) => (Some(schema), schema.naming()),
+            Declared::Uniform(uniform) => (None, uniform.naming(path)?),
+        };
+        let dialect = Dialect::of(path, schema, opening.delimiter);
+        Ok(Box::new(Table::open(path, &dialect, naming)?))
+    }
+
+    fn preview(&self, path: &Path, has_header: Option<bool>) -> Result<(Vec<ColumnPreview>, Option<char>)> {
+        // The same words as for a table that is read without a schema.
+        let uniform = UniformBounds { header: has_header, ..UniformBounds::new(0.0, 1.0) };
+        let has_header = matches!(uniform.naming(path)?, Naming::FirstLine);
+        let delimiter = guessed_delimiter(path)?;
+        let dialect = Dialect::of(path, None, delimiter);
+        let columns = Table::open_undeclared(path, &dialect, has_header)?.preview()?;
+        Ok((columns, delimiter.map(char::from)))
+    }
+}
 
 /// An open file whose column names are known.
 pub(crate) struct Table {
@@ -133,28 +170,6 @@ impl Table {
         Ok(opened.table(path, names, false))
     }
 
-    pub fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// Puts every cell of every row.
-    pub fn read_into(mut self, builder: &mut Builder) -> Result<()> {
-        let positions: Vec<usize> = (0..builder.slots()).map(|s| builder.position(s)).collect();
-        let mut record = ByteRecord::new();
-        let mut row = 0;
-        while self.next(&mut record)? {
-            builder.ensure_rows(row + 1)?;
-            for (slot, &position) in positions.iter().enumerate() {
-                // The reader has checked that the record is as long as the header.
-                let text = record.get(position).unwrap_or_default().trim_ascii();
-                let cell = if text.is_empty() { Cell::Missing } else { Cell::Text(text) };
-                builder.put(row, slot, cell)?;
-            }
-            row += 1;
-        }
-        Ok(())
-    }
-
     /// The types of the first hundred rows; cells that are missing as a rule say nothing.
     pub fn preview(mut self) -> Result<Vec<ColumnPreview>> {
         let mut looks = vec![None; self.names.len()];
@@ -193,6 +208,38 @@ impl Table {
             return Ok(true);
         }
         self.reader.read_byte_record(record).map_err(|e| fault(&self.path, e, self.skipped))
+    }
+}
+
+impl source::Table for Table {
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    fn columns(&self) -> Result<Vec<String>> {
+        Ok(self.names.clone())
+    }
+
+    fn names_its_columns(&self) -> bool {
+        self.first.is_none()
+    }
+
+    /// Puts every cell of every row.
+    fn read_into(mut self: Box<Self>, builder: &mut Builder) -> Result<()> {
+        let positions: Vec<usize> = (0..builder.slots()).map(|s| builder.position(s)).collect();
+        let mut record = ByteRecord::new();
+        let mut row = 0;
+        while self.next(&mut record)? {
+            builder.ensure_rows(row + 1)?;
+            for (slot, &position) in positions.iter().enumerate() {
+                // The reader has checked that the record is as long as the header.
+                let text = record.get(position).unwrap_or_default().trim_ascii();
+                let cell = if text.is_empty() { Cell::Missing } else { Cell::Text(text) };
+                builder.put(row, slot, cell)?;
+            }
+            row += 1;
+        }
+        Ok(())
     }
 }
 

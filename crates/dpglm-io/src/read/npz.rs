@@ -3,12 +3,49 @@
 use std::path::{Path, PathBuf};
 
 use super::npy::Member;
+use super::source::{self, Opening, Source};
 use super::zip::Archive;
-use super::{ReadOptions, unnamed};
+use super::{Declared, ReadOptions, unnamed};
 use crate::cell::Cell;
-use crate::encode::{Builder, Encoded, Layout, Plan};
+use crate::encode::{Builder, Layout, Plan, Settings};
 use crate::error::{Error, Place, Result};
 use crate::schema::Schema;
+use crate::uniform::Response;
+
+/// A sparse array of SciPy.
+pub(crate) struct Npz;
+
+impl Source for Npz {
+    fn name(&self) -> &'static str {
+        "npz"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["npz"]
+    }
+
+    fn is_begun_by(&self, first: &[u8], extension: &str) -> bool {
+        first.starts_with(b"PK\x03\x04") && extension == "npz"
+    }
+
+    fn open(&self, path: &Path, opening: &Opening<'_>) -> Result<Box<dyn source::Table>> {
+        if let Declared::Uniform(uniform) = opening.declared
+            && matches!(uniform.response, Response::LastColumn | Response::Column(_))
+        {
+            return Err(fault(
+                path,
+                "a sparse array holds features only",
+                "give the response in a file of its own",
+            ));
+        }
+        opening.refuse_unit(path)?;
+        Ok(Box::new(Array::open(path)?))
+    }
+
+    fn open_response(&self, path: &Path, _opening: &Opening<'_>) -> Result<Box<dyn source::Table>> {
+        Err(fault(path, "a response is not read from a sparse array", "save it with numpy.save"))
+    }
+}
 
 /// An open sparse array whose format and shape have been read.
 pub(crate) struct Array {
@@ -16,6 +53,8 @@ pub(crate) struct Array {
     archive: Archive,
     rows: usize,
     columns: usize,
+    /// The member `data.npy`, once it is read.
+    data: Vec<u8>,
 }
 
 impl Array {
@@ -47,31 +86,67 @@ impl Array {
         if columns >= u32::MAX as usize {
             return Err(fault(path, "it has more than 4,294,967,294 columns", "hash them to fewer"));
         }
-        Ok(Self { path: path.to_path_buf(), archive, rows, columns })
+        Ok(Self { path: path.to_path_buf(), archive, rows, columns, data: Vec::new() })
+    }
+}
+
+impl source::Table for Array {
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows as u64)
     }
 
-    pub fn rows(&self) -> usize {
-        self.rows
+    fn columns(&self) -> Result<Vec<String>> {
+        Ok(unnamed(self.columns))
     }
 
-    pub fn columns(&self) -> usize {
-        self.columns
+    fn leaves_zeros_out(&self) -> bool {
+        true
     }
 
-    /// Reads the entries under a schema for columns `x0, x1, ...`
-    pub fn read(mut self, schema: &Schema, options: &ReadOptions) -> Result<Encoded> {
+    /// As the file itself stores them; dense where columns are left out or change places.
+    fn settings(&mut self, options: &ReadOptions, _schema: &Schema, plan: &Plan) -> Result<Settings> {
+        self.data = member(&self.path, &mut self.archive, "data.npy")?;
+        let settings = options.sparse_settings(Member::parse(&self.path, &self.data)?.precision());
+        Ok(match settings.layout {
+            Layout::Sparse(precision) if !plan.keeps_order() => {
+                Settings { layout: Layout::Dense(precision), ..settings }
+            }
+            _ => settings,
+        })
+    }
+
+    fn read_into(mut self: Box<Self>, builder: &mut Builder) -> Result<()> {
         let path = &self.path;
-        let names = unnamed(self.columns);
-        let plan = Plan::new(schema, path, &names, options.needs_target)?.without_centring(schema)?;
         let offsets = numbers(path, &mut self.archive, "indptr.npy")?;
         let indices = numbers(path, &mut self.archive, "indices.npy")?;
-        let data = member(path, &mut self.archive, "data.npy")?;
-        let values = Member::parse(path, &data)?;
+        let values = Member::parse(path, &self.data)?;
+        self.check(&offsets, &indices, values.count())?;
+        builder.ensure_rows(self.rows)?;
+        let mut slot_of = vec![None; self.columns];
+        for slot in 0..builder.slots() {
+            slot_of[builder.position(slot)] = Some(slot);
+        }
+        let (mut row, mut k) = (0, 0);
+        values.each(|value| {
+            while offsets[row + 1] <= k {
+                row += 1;
+            }
+            let slot = slot_of[indices[k]];
+            k += 1;
+            slot.map_or(Ok(()), |slot| builder.put(row, slot, Cell::Number(value)))
+        })
+    }
+}
+
+impl Array {
+    /// Refuses arrays that are not compressed sparse rows of the announced shape.
+    fn check(&self, offsets: &[usize], indices: &[usize], values: usize) -> Result<()> {
+        let path = &self.path;
         let fits = offsets.len() == self.rows.saturating_add(1)
             && offsets.first() == Some(&0)
             && offsets.last() == Some(&indices.len())
             && offsets.is_sorted()
-            && values.count() == indices.len();
+            && values == indices.len();
         if !fits {
             return Err(fault(
                 path,
@@ -96,28 +171,7 @@ impl Array {
                 ));
             }
         }
-        let mut settings = options.sparse_settings(values.precision());
-        if !plan.keeps_order()
-            && let Layout::Sparse(precision) = settings.layout
-        {
-            settings.layout = Layout::Dense(precision);
-        }
-        let mut builder = Builder::new(path, schema, plan, settings);
-        builder.ensure_rows(self.rows)?;
-        let mut slot_of = vec![None; self.columns];
-        for slot in 0..builder.slots() {
-            slot_of[builder.position(slot)] = Some(slot);
-        }
-        let (mut row, mut k) = (0, 0);
-        values.each(|value| {
-            while offsets[row + 1] <= k {
-                row += 1;
-            }
-            let slot = slot_of[indices[k]];
-            k += 1;
-            slot.map_or(Ok(()), |slot| builder.put(row, slot, Cell::Number(value)))
-        })?;
-        builder.finish()
+        Ok(())
     }
 }
 

@@ -156,7 +156,7 @@ fn wrong_arrays_of_scipy() {
     says(&message(read_uniform(&file.path, &bounds, &OPTIONS)), &["must hold 0", "widen"]);
     let column = uniform().with_binary_response(Response::LastColumn);
     says(&message(read_uniform(&file.path, &column, &OPTIONS)), &["features only", "file of its own"]);
-    let options = ReadOptions { format: Some(Format::Npz), ..OPTIONS };
+    let options = ReadOptions { format: Format::named("npz"), ..OPTIONS };
     let text = sample("x.npz", "1,2,3\n");
     says(&message(read_uniform(&text.path, &uniform(), &options)), &["not a whole .npz archive"]);
 }

@@ -39,7 +39,7 @@ pub fn we8there() -> Result<&'static Text> {
 }
 
 fn read(name: &str, uniform: &UniformBounds) -> Result<Text> {
-    let options = ReadOptions { format: Some(Format::Libsvm), ..ReadOptions::default() };
+    let options = ReadOptions { format: Format::named("libsvm"), ..ReadOptions::default() };
     let table = read_uniform(&file(name)?, uniform, &options)?;
     Ok(Text { design: table.design, response: table.response })
 }
