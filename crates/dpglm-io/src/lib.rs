@@ -23,7 +23,7 @@
 //! | [`schema`] | the TOML schema, its validation and its draft |
 //! | [`uniform`] | one pair of bounds in place of a schema |
 //! | [`encode`] | the encoded table and the way back to the user's units |
-//! | [`read`] | CSV, Parquet, NumPy, SciPy and LIBSVM files |
+//! | [`read`] | CSV, Parquet, JSON-lines, NumPy, SciPy and LIBSVM files |
 //! | [`memory`] | matrices, sparse rows and columns that are in memory already |
 //! | [`text`] | tables of words for people |
 //! | [`artefact`] | writing a file whole or not at all |

@@ -10,6 +10,7 @@
 mod blank_lines;
 mod compressed;
 mod csv;
+mod json_lines;
 mod libsvm;
 mod npy;
 mod npz;
@@ -28,7 +29,8 @@ use crate::schema::Schema;
 use crate::uniform::{Response, UniformBounds};
 
 /// The formats. The first one takes what no other recognises.
-static SOURCES: &[&dyn Source] = &[&csv::Csv, &parquet::Parquet, &npy::Npy, &npz::Npz, &libsvm::Libsvm];
+static SOURCES: &[&dyn Source] =
+    &[&csv::Csv, &parquet::Parquet, &npy::Npy, &npz::Npz, &libsvm::Libsvm, &json_lines::JsonLines];
 
 /// How to read, apart from what the schema says.
 #[derive(Debug, Clone, Copy)]

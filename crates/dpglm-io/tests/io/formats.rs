@@ -79,6 +79,47 @@ fn text_without_a_header_with_comments_spaces_and_a_byte_order_mark() {
 }
 
 #[test]
+fn lines_of_json_say_what_delimited_text_says() {
+    let declared = "target = \"y\"\nmissing = \"drop\"\n[columns]\nx = { kind = \"real\", bounds = [0, 9] }\n\
+                    who = { kind = \"category\", levels = [\"a\", \"b\"] }\ny = { kind = \"binary\", levels = [\"false\", \"true\"] }\n";
+    let text = read("x,who,y\n1.5,a,true\n3,b,false\n,b,true\n", declared).unwrap();
+    let lines = "{\"x\": 1.5, \"who\": \"a\", \"y\": true}\n\n{\"y\": false, \"x\": 3, \"who\": \" b \"}\n\
+                 {\"x\": null, \"who\": \"b\", \"y\": true}\n";
+    let file = sample("t.jsonl", lines);
+    let table = read_table(&file.path, &schema(declared), &OPTIONS).unwrap();
+    assert_eq!(entries(&table), entries(&text));
+    assert_eq!((table.response, table.weights), (text.response, text.weights));
+    let draft = dpglm_io::draft(&file.path, None, true).unwrap();
+    assert!(draft.contains("y = { kind = \"binary\"") && draft.contains("x = { kind = \"real\""), "{draft}");
+    says(&message(dpglm_io::draft(&file.path, Some(true), true)), &["in every line", "--header"]);
+
+    let wrong = |line: &str| {
+        let first = "{\"x\": 1, \"who\": \"a\", \"y\": true}\n";
+        let file = sample("t.ndjson", format!("{first}{line}\n"));
+        message(read_table(&file.path, &schema(declared), &OPTIONS))
+    };
+    for (line, problem) in [
+        ("{\"x\": 1, \"who\": \"secret\"}", "the keys are not those of the first line"),
+        (
+            "{\"x\": 1, \"who\": \"secret\", \"y\": true, \"z\": 1}",
+            "the keys are not those of the first line",
+        ),
+        ("{\"x\": 1, \"who\": \"secret\", \"who\": \"a\", \"y\": true}", "each key once"),
+        ("{\"x\": [1], \"who\": \"secret\", \"y\": true}", "a list or an object"),
+        ("\"secret\"", "no JSON object"),
+        ("{\"x\": 1, \"who\": \"secret\"", "no JSON object"),
+    ] {
+        let said = wrong(line);
+        says(&said, &["t.ndjson", "line 2", problem]);
+        assert!(!said.contains("secret"), "{said}");
+    }
+    says(
+        &message(read_table(&sample("t.jsonl", "\n").path, &schema(declared), &OPTIONS)),
+        &["the file is empty"],
+    );
+}
+
+#[test]
 fn spellings_of_one_level_and_numbers_as_levels() {
     let declared = "target = \"y\"\n[columns]\nx = { kind = \"category\", levels = [1, [2, \"two\"], 3], reference = 2 }\n\
                     y = { kind = \"category\", levels = [\"low\", \"mid\", \"high\"] }\n";
