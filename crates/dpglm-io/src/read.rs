@@ -16,7 +16,6 @@ mod npy;
 mod npz;
 mod parquet;
 mod source;
-mod zip;
 
 use std::path::Path;
 

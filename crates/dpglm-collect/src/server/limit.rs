@@ -1,5 +1,8 @@
 //! A limit on requests from one address: a bucket of tokens that fills at a steady rate. And whose address it is, behind
 //! proxies.
+//!
+//! The bucket is written by hand: crates such as `governor` make an entry for every address that asks and cannot tell a known address
+//! from a new one, while here memory is bounded, and where it is full only new addresses are turned away.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -1,4 +1,7 @@
 //! NumPy `.npy` arrays of one or two dimensions: a short text header, then the numbers.
+//!
+//! Read by hand: crates for the format take its header at its word and give an array of one type back, while here a header is held
+//! against the file's length before any memory is asked for, and numbers of every type go straight into the table.
 
 use std::fs::File;
 use std::io::{BufReader, Read};

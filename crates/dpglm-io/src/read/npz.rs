@@ -1,16 +1,22 @@
 //! SciPy's sparse arrays (`scipy.sparse.save_npz`): a zip archive of the arrays `indptr`, `indices` and `data`.
 
+use std::fs::File;
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
+
+use zip::ZipArchive;
+use zip::result::ZipError;
 
 use super::npy::Member;
 use super::source::{self, Opening, Source};
-use super::zip::Archive;
 use super::{Declared, ReadOptions, unnamed};
 use crate::cell::Cell;
 use crate::encode::{Builder, Layout, Plan, Settings};
 use crate::error::{Error, Place, Result};
 use crate::schema::Schema;
 use crate::uniform::Response;
+
+const SAVE_AGAIN: &str = "save it again with scipy.sparse.save_npz";
 
 /// A sparse array of SciPy.
 pub(crate) struct Npz;
@@ -50,7 +56,7 @@ impl Source for Npz {
 /// An open sparse array whose format and shape have been read.
 pub(crate) struct Array {
     path: PathBuf,
-    archive: Archive,
+    archive: ZipArchive<BufReader<File>>,
     rows: usize,
     columns: usize,
     /// The member `data.npy`, once it is read.
@@ -60,17 +66,18 @@ pub(crate) struct Array {
 impl Array {
     /// Opens an archive; refuses all but compressed sparse rows.
     pub fn open(path: &Path) -> Result<Self> {
-        let mut archive = Archive::open(path)?;
-        let format = match archive.member("format.npy")? {
-            Some(format) => format,
-            None => {
-                return Err(fault(
-                    path,
-                    "it holds no sparse array of SciPy",
-                    "save one with scipy.sparse.save_npz",
-                ));
-            }
-        };
+        let file = BufReader::new(File::open(path).map_err(|e| Error::open(path, e))?);
+        let mut archive = ZipArchive::new(file).map_err(|error| {
+            damaged(path, &format!("its directory is not readable; it may be cut short ({error})"))
+        })?;
+        if archive.index_for_name("format.npy").is_none() {
+            return Err(fault(
+                path,
+                "it holds no sparse array of SciPy",
+                "save one with scipy.sparse.save_npz",
+            ));
+        }
+        let format = member(path, &mut archive, "format.npy")?;
         // The header is text, and the format's name is the last thing in the member.
         if !format.ends_with(b"csr") {
             return Err(fault(
@@ -148,11 +155,7 @@ impl Array {
             && offsets.is_sorted()
             && values == indices.len();
         if !fits {
-            return Err(fault(
-                path,
-                "its arrays do not fit together",
-                "save it again with scipy.sparse.save_npz",
-            ));
+            return Err(fault(path, "its arrays do not fit together", SAVE_AGAIN));
         }
         for (row, range) in offsets.windows(2).enumerate() {
             let indices = &indices[range[0]..range[1]];
@@ -167,7 +170,7 @@ impl Array {
                 return Err(fault(
                     path,
                     format!("row {} has an entry beyond the {} columns", row + 1, self.columns),
-                    "save it again with scipy.sparse.save_npz",
+                    SAVE_AGAIN,
                 ));
             }
         }
@@ -175,14 +178,30 @@ impl Array {
     }
 }
 
-fn member(path: &Path, archive: &mut Archive, name: &str) -> Result<Vec<u8>> {
-    archive
-        .member(name)?
-        .ok_or_else(|| fault(path, format!("{name} is missing"), "save it again with scipy.sparse.save_npz"))
+/// A member's bytes, unpacked. At most as many as its directory announces are held, and no room is made for them before they come.
+fn member(path: &Path, archive: &mut ZipArchive<BufReader<File>>, name: &str) -> Result<Vec<u8>> {
+    let found = match archive.by_name(name) {
+        Ok(found) => found,
+        Err(ZipError::FileNotFound) => {
+            return Err(fault(path, format!("{name} is missing"), SAVE_AGAIN));
+        }
+        Err(error) => return Err(damaged(path, &error)),
+    };
+    let size = found.size();
+    let mut bytes = Vec::new();
+    // One byte more than announced, to notice a member that goes on.
+    let read = found.take(size.saturating_add(1)).read_to_end(&mut bytes);
+    if let Err(error) = read {
+        return Err(damaged(path, &error));
+    }
+    if bytes.len() as u64 != size {
+        return Err(damaged(path, &"a member is not as long as its directory says"));
+    }
+    Ok(bytes)
 }
 
 /// A member of whole numbers from 0.
-fn numbers(path: &Path, archive: &mut Archive, name: &str) -> Result<Vec<usize>> {
+fn numbers(path: &Path, archive: &mut ZipArchive<BufReader<File>>, name: &str) -> Result<Vec<usize>> {
     let bytes = member(path, archive, name)?;
     let array = Member::parse(path, &bytes)?;
     let mut out = Vec::with_capacity(array.count());
@@ -191,7 +210,7 @@ fn numbers(path: &Path, archive: &mut Archive, name: &str) -> Result<Vec<usize>>
             return Err(fault(
                 path,
                 format!("{name} has a number that is negative or not whole"),
-                "save it again with scipy.sparse.save_npz",
+                SAVE_AGAIN,
             ));
         }
         out.push(x as usize);
@@ -202,4 +221,13 @@ fn numbers(path: &Path, archive: &mut Archive, name: &str) -> Result<Vec<usize>>
 
 fn fault(path: &Path, problem: impl Into<String>, remedy: &str) -> Error {
     Error::file(path, Place::Whole, problem, remedy)
+}
+
+/// What is said of an archive that cannot be read. Its members' bytes are never part of it.
+fn damaged(path: &Path, what: &dyn std::fmt::Display) -> Error {
+    fault(
+        path,
+        format!("not a whole .npz archive: {what}"),
+        "fetch the file again, or save it again with scipy.sparse.save_npz",
+    )
 }
