@@ -55,6 +55,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![warn(unreachable_pub)]
+
 pub mod artefact;
 pub mod bounds;
 mod cell;

@@ -186,7 +186,7 @@ impl Schema {
     }
 
     /// Whether missing cells are counted out column by column.
-    pub fn counts_out(&self) -> bool {
+    pub(crate) fn counts_out(&self) -> bool {
         self.counting_out && self.missing() == Missing::Drop
     }
 

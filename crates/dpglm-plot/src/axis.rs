@@ -11,12 +11,12 @@ pub(crate) struct Axis {
 
 impl Axis {
     /// One place an index.
-    pub fn named(count: usize, ends: (f64, f64)) -> Self {
+    pub(crate) fn named(count: usize, ends: (f64, f64)) -> Self {
         Self { low: -0.5, high: count.max(1) as f64 - 0.5, is_logarithmic: false, ends, ticks: Vec::new() }
     }
 
     /// An even axis over the values, with room at both ends if asked for.
-    pub fn linear(values: &[f64], ends: (f64, f64), roomy: bool) -> Self {
+    pub(crate) fn linear(values: &[f64], ends: (f64, f64), roomy: bool) -> Self {
         let (low, high) = range(values.iter().copied().filter(|v| v.is_finite()));
         let room = if roomy { 0.04 * (high - low) } else { 0.0 };
         let (low, high) = (low - room, high + room);
@@ -24,7 +24,7 @@ impl Axis {
     }
 
     /// From zero to the first tick that is not below the value.
-    pub fn from_zero(highest: f64, ends: (f64, f64)) -> Self {
+    pub(crate) fn from_zero(highest: f64, ends: (f64, f64)) -> Self {
         let step = round_step(if highest > 0.0 { highest } else { 1.0 } / 8.0);
         let count = (highest / step).ceil().max(1.0);
         let ticks = labelled((0..=count as u32).map(|i| step * f64::from(i)).collect());
@@ -32,13 +32,13 @@ impl Axis {
     }
 
     /// From 0 to 1, in fifths.
-    pub fn shares(ends: (f64, f64)) -> Self {
+    pub(crate) fn shares(ends: (f64, f64)) -> Self {
         let ticks = labelled((0..=5).map(|i| f64::from(i) / 5.0).collect());
         Self { low: 0.0, high: 1.0, is_logarithmic: false, ends, ticks }
     }
 
     /// Whole powers of ten between two exponents, at most about a dozen of them marked.
-    pub fn decades((low, high): (f64, f64), ends: (f64, f64)) -> Self {
+    pub(crate) fn decades((low, high): (f64, f64), ends: (f64, f64)) -> Self {
         let stride = ((high - low) / 12.0).ceil().max(1.0) as usize;
         // Beginning with the largest, so that it is marked.
         let marked = (low as i32..=high as i32).rev().step_by(stride);
@@ -47,7 +47,7 @@ impl Axis {
     }
 
     /// A logarithmic axis over the positive values.
-    pub fn logarithmic(values: &[f64], ends: (f64, f64)) -> Self {
+    pub(crate) fn logarithmic(values: &[f64], ends: (f64, f64)) -> Self {
         let (low, high) = range(values.iter().copied().filter(|v| v.is_finite() && *v > 0.0).map(f64::log10));
         let room = 0.04 * (high - low).max(0.1);
         let (low, high) = (low - room, high + room);
@@ -72,19 +72,19 @@ impl Axis {
     }
 
     /// Whether it has names in place of numbers.
-    pub fn is_named(&self) -> bool {
+    pub(crate) fn is_named(&self) -> bool {
         self.ticks.is_empty()
     }
 
     /// Where a value lies; values beyond the axis lie at its end.
-    pub fn place(&self, value: f64) -> f64 {
+    pub(crate) fn place(&self, value: f64) -> f64 {
         let at = if self.is_logarithmic { value.max(1e-300).log10() } else { value };
         let share = ((at - self.low) / (self.high - self.low)).clamp(0.0, 1.0);
         self.ends.0 + (self.ends.1 - self.ends.0) * share
     }
 
     /// Places and labels of the ticks.
-    pub fn ticks(&self) -> impl Iterator<Item = (f64, &str)> {
+    pub(crate) fn ticks(&self) -> impl Iterator<Item = (f64, &str)> {
         self.ticks.iter().map(|(value, label)| (self.place(*value), label.as_str()))
     }
 }

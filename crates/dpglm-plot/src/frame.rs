@@ -17,20 +17,20 @@ const THIN: Stroke<'_> = Stroke { colour: GRID, width: 1.0, dashes: "" };
 
 impl Frame {
     /// The frame of the smaller drawings, 640 x 420.
-    pub const SMALL: Frame = Frame { left: 76.0, right: 616.0, top: 48.0, bottom: 360.0 };
+    pub(crate) const SMALL: Frame = Frame { left: 76.0, right: 616.0, top: 48.0, bottom: 360.0 };
 
     /// Where an axis from left to right ends.
-    pub fn across(&self) -> (f64, f64) {
+    pub(crate) fn across(&self) -> (f64, f64) {
         (self.left, self.right)
     }
 
     /// Where an axis from bottom to top ends.
-    pub fn up(&self) -> (f64, f64) {
+    pub(crate) fn up(&self) -> (f64, f64) {
         (self.bottom, self.top)
     }
 
     /// Lines at the ticks, with their numbers below the frame.
-    pub fn x_ticks(&self, svg: &mut Svg, axis: &Axis) {
+    pub(crate) fn x_ticks(&self, svg: &mut Svg, axis: &Axis) {
         for (at, label) in axis.ticks() {
             svg.segment((at, self.top), (at, self.bottom), THIN);
             svg.text((at, self.bottom + 20.0), Anchor::Middle, label);
@@ -38,7 +38,7 @@ impl Frame {
     }
 
     /// Lines at the ticks, with their numbers at the left of the frame.
-    pub fn y_ticks(&self, svg: &mut Svg, axis: &Axis) {
+    pub(crate) fn y_ticks(&self, svg: &mut Svg, axis: &Axis) {
         for (at, label) in axis.ticks() {
             svg.segment((self.left, at), (self.right, at), THIN);
             svg.text((self.left - 8.0, at + 4.5), Anchor::End, label);
@@ -46,7 +46,7 @@ impl Frame {
     }
 
     /// The two axes and what they show; `below` is how far under the frame the first name stands.
-    pub fn axes(&self, svg: &mut Svg, x: &str, y: &str, below: f64) {
+    pub(crate) fn axes(&self, svg: &mut Svg, x: &str, y: &str, below: f64) {
         let corners = [(self.left, self.top), (self.left, self.bottom), (self.right, self.bottom)];
         svg.polyline(&corners, Stroke::plain(DARK, 1.2));
         svg.text((0.5 * (self.left + self.right), self.bottom + below), Anchor::Middle, x);
@@ -54,7 +54,7 @@ impl Frame {
     }
 
     /// A name at the right of the frame, in one or more lines, beside a piece of what it names. Returns the height after it.
-    pub fn legend<'t>(
+    pub(crate) fn legend<'t>(
         &self,
         svg: &mut Svg,
         at: f64,

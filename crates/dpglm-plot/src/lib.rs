@@ -12,6 +12,8 @@
 //! Written by hand and not with a plotting crate, because those place text by a font's measures, give marks no `<title>` that a
 //! reader can point at, and know no name for the whole drawing that a screen reader says.
 
+#![warn(unreachable_pub)]
+
 mod axis;
 pub mod bars;
 pub mod chart;

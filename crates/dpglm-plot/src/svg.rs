@@ -26,7 +26,7 @@ pub(crate) struct Stroke<'a> {
 }
 
 impl<'a> Stroke<'a> {
-    pub fn plain(colour: &'a str, width: f64) -> Self {
+    pub(crate) fn plain(colour: &'a str, width: f64) -> Self {
         Self { colour, width, dashes: "" }
     }
 }
@@ -39,16 +39,16 @@ pub(crate) struct Svg {
 
 impl Svg {
     /// The title above the drawing.
-    pub fn heading(&mut self, left: f64, text: &str) {
+    pub(crate) fn heading(&mut self, left: f64, text: &str) {
         self.line(&format!("<text x=\"{left}\" y=\"28\" font-size=\"16\">{}</text>", escaped(text)));
     }
 
-    pub fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, text: &str) {
+    pub(crate) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, text: &str) {
         self.coloured_text((x, y), anchor, "", text);
     }
 
     /// A text in a colour other than the drawing's; an empty one is the drawing's.
-    pub fn coloured_text(&mut self, (x, y): (f64, f64), anchor: Anchor, colour: &str, text: &str) {
+    pub(crate) fn coloured_text(&mut self, (x, y): (f64, f64), anchor: Anchor, colour: &str, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => " text-anchor=\"middle\"",
@@ -58,12 +58,12 @@ impl Svg {
         self.line(&format!("<text x=\"{x:.1}\" y=\"{y:.1}\"{anchor}{fill}>{}</text>", escaped(text)));
     }
 
-    pub fn bold_text(&mut self, (x, y): (f64, f64), text: &str) {
+    pub(crate) fn bold_text(&mut self, (x, y): (f64, f64), text: &str) {
         self.line(&format!("<text x=\"{x:.1}\" y=\"{y:.1}\" font-weight=\"bold\">{}</text>", escaped(text)));
     }
 
     /// A text for crowded places, its middle at the place.
-    pub fn small_text(&mut self, (x, y): (f64, f64), text: &str) {
+    pub(crate) fn small_text(&mut self, (x, y): (f64, f64), text: &str) {
         self.line(&format!(
             "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" font-size=\"12\">{}</text>",
             escaped(text)
@@ -71,7 +71,7 @@ impl Svg {
     }
 
     /// A text that reads upwards, its middle at the place.
-    pub fn upward_text(&mut self, (x, y): (f64, f64), text: &str) {
+    pub(crate) fn upward_text(&mut self, (x, y): (f64, f64), text: &str) {
         self.line(&format!(
             "<text transform=\"translate({x:.1} {y:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
             escaped(text)
@@ -79,7 +79,12 @@ impl Svg {
     }
 
     /// A line through places; `breaks` says before which of them it begins again.
-    pub fn broken_line(&mut self, places: &[(f64, f64)], stroke: Stroke<'_>, breaks: impl Fn(usize) -> bool) {
+    pub(crate) fn broken_line(
+        &mut self,
+        places: &[(f64, f64)],
+        stroke: Stroke<'_>,
+        breaks: impl Fn(usize) -> bool,
+    ) {
         let mut path = String::new();
         for (i, (x, y)) in places.iter().enumerate() {
             // Writing to a string does not fail.
@@ -89,17 +94,17 @@ impl Svg {
     }
 
     /// A line through places.
-    pub fn polyline(&mut self, places: &[(f64, f64)], stroke: Stroke<'_>) {
+    pub(crate) fn polyline(&mut self, places: &[(f64, f64)], stroke: Stroke<'_>) {
         self.broken_line(places, stroke, |_| false);
     }
 
     /// A line from one place to another.
-    pub fn segment(&mut self, from: (f64, f64), to: (f64, f64), stroke: Stroke<'_>) {
+    pub(crate) fn segment(&mut self, from: (f64, f64), to: (f64, f64), stroke: Stroke<'_>) {
         self.polyline(&[from, to], stroke);
     }
 
     /// A line upwards with a short one across each end.
-    pub fn error_bar(&mut self, x: f64, low: f64, high: f64, stroke: Stroke<'_>) {
+    pub(crate) fn error_bar(&mut self, x: f64, low: f64, high: f64, stroke: Stroke<'_>) {
         let left = x - 3.5;
         let path = format!("M{x:.1} {low:.1}V{high:.1}M{left:.1} {low:.1}h7M{left:.1} {high:.1}h7");
         self.path(&path, stroke);
@@ -114,7 +119,7 @@ impl Svg {
     }
 
     /// A dot, with what is said of it where a reader points at it.
-    pub fn dot(&mut self, (x, y): (f64, f64), radius: f64, colour: &str, title: &str) {
+    pub(crate) fn dot(&mut self, (x, y): (f64, f64), radius: f64, colour: &str, title: &str) {
         let title =
             if title.is_empty() { String::new() } else { format!("<title>{}</title>", escaped(title)) };
         self.line(&format!(
@@ -123,7 +128,13 @@ impl Svg {
     }
 
     /// A filled rectangle from one corner to the opposite one, with what is said of it.
-    pub fn bar(&mut self, (left, top): (f64, f64), (right, bottom): (f64, f64), colour: &str, title: &str) {
+    pub(crate) fn bar(
+        &mut self,
+        (left, top): (f64, f64),
+        (right, bottom): (f64, f64),
+        colour: &str,
+        title: &str,
+    ) {
         self.line(&format!(
             "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{colour}\"><title>{}</title></rect>",
             right - left,
@@ -133,7 +144,7 @@ impl Svg {
     }
 
     /// Marks that differ in shape as well as in colour.
-    pub fn marker(&mut self, kind: usize, (x, y): (f64, f64), colour: &str) {
+    pub(crate) fn marker(&mut self, kind: usize, (x, y): (f64, f64), colour: &str) {
         let path = match kind % 5 {
             0 => {
                 return self
@@ -148,12 +159,12 @@ impl Svg {
     }
 
     /// Another part, moved.
-    pub fn part(&mut self, (x, y): (f64, f64), part: &Svg) {
+    pub(crate) fn part(&mut self, (x, y): (f64, f64), part: &Svg) {
         self.line(&format!("<g transform=\"translate({x:.1} {y:.1})\">\n{}</g>", part.body));
     }
 
     /// The whole drawing; `name` is what a screen reader calls it.
-    pub fn finish(self, width: f64, height: f64, name: &str) -> String {
+    pub(crate) fn finish(self, width: f64, height: f64, name: &str) -> String {
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" \
              role=\"img\" aria-label=\"{}\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" fill=\"{DARK}\">\n\

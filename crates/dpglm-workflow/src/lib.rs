@@ -23,6 +23,8 @@
 //! | [`notes`] | what is said beside a result |
 //! | [`render`] | numbers and tables for people |
 
+#![warn(unreachable_pub)]
+
 pub mod audit;
 pub mod budget;
 mod data;

@@ -19,8 +19,9 @@ use dpglm::tuning::TunedRidge;
 use dpglm_io::Domain;
 use serde::{Deserialize, Serialize};
 
-pub use estimates::{Coefficient, Estimates, coefficient_of_class};
-pub use method::{Method, TakesSparsity};
+pub(crate) use estimates::coefficient_of_class;
+pub use estimates::{Coefficient, Estimates};
+pub use method::Method;
 pub use request::{FitRequest, TableFacts};
 pub use sparse::{PublicFeatures, ReadySparse, Sparse};
 

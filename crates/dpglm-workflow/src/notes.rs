@@ -15,7 +15,7 @@ const NAMED: usize = 5;
 const SEPARATED: f64 = 15.0;
 
 /// The optimum of separated classes is at infinity; the search ends somewhere on the way.
-pub fn of_separation(model: &Model, estimates: &Estimates, names: &[String]) -> Option<String> {
+pub(crate) fn of_separation(model: &Model, estimates: &Estimates, names: &[String]) -> Option<String> {
     if !matches!(model.family, Family::Logistic | Family::Multinomial) {
         return None;
     }
@@ -38,7 +38,7 @@ pub fn of_few_rows(sparsity: Option<usize>, n: usize) -> Option<String> {
 }
 
 /// Which way the default sparse method goes, and why: public numbers decide.
-pub fn of_the_route(model: &Model, columns: usize) -> Option<String> {
+pub(crate) fn of_the_route(model: &Model, columns: usize) -> Option<String> {
     let sparsity = model.sparse.sparsity.filter(|_| model.method == Method::SelectRefine)?;
     Some(format!("note: {}: {}", Method::SelectRefine.name(), Route::of(columns, sparsity).reason()))
 }
@@ -55,7 +55,7 @@ pub fn of_undetermined(model: &Model, ready: &Ready) -> Option<String> {
 
 /// Columns of which hardly any row tells: those that never vary, and pairs that are nearly the same. It depends on private cells and
 /// is for the curator alone: a coefficient of such a column cannot be determined, whatever the budget.
-pub fn of_columns_alike(data: &Dataset, intercept: bool, names: &[String]) -> Option<String> {
+pub(crate) fn of_columns_alike(data: &Dataset, intercept: bool, names: &[String]) -> Option<String> {
     let (design, first) = (data.design(), usize::from(intercept));
     let d = design.columns();
     if d > MOST_COLUMNS || names.len() + first != d {

@@ -104,7 +104,7 @@ impl PublicFacts {
     }
 
     /// The largest size of a stored feature that the declared bounds allow.
-    pub fn largest_entry(&self) -> Result<f64, Failure> {
+    pub(crate) fn largest_entry(&self) -> Result<f64, Failure> {
         match self {
             PublicFacts::Schema(schema) => {
                 let sizes =

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Significant digits of a lower bound on epsilon: what attacks prove is no more exact.
-pub const BOUND_DIGITS: usize = 4;
+pub(crate) const BOUND_DIGITS: usize = 4;
 
 /// How the numbers of listed releases are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ const DIGITS: i32 = 4;
 const ERROR_DIGITS: i32 = 2;
 
 /// Names, estimates, standard errors and intervals, as far as there are any, and what is not determined.
-pub fn table(
+pub(crate) fn table(
     heading: &str,
     estimates: &IndexMap<String, f64>,
     standard_errors: Option<&IndexMap<String, f64>>,

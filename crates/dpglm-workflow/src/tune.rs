@@ -55,7 +55,7 @@ pub fn parse(text: &str) -> Result<Tune, String> {
 
 impl Tune {
     /// Whether a fit sets rows aside to choose by.
-    pub fn divides_rows(&self) -> bool {
+    pub(crate) fn divides_rows(&self) -> bool {
         self.sparsity.is_some() || self.ridge.is_some()
     }
 

@@ -162,7 +162,7 @@ impl Device {
     }
 
     /// Gives a report that was made under a mistyped token the right one. The bytes stay the same, so nothing more is spent.
-    pub fn correct_token(&mut self, accepted: &Accepted, token: &Token) -> Result<Option<Answered>> {
+    pub(crate) fn correct_token(&mut self, accepted: &Accepted, token: &Token) -> Result<Option<Answered>> {
         let study = accepted.study.fingerprint().to_string();
         let open = |entry: &&mut Entry| entry.study == study && entry.standing != Standing::Counted;
         if let Some(entry) = self.ledger.answers.iter_mut().find(open)

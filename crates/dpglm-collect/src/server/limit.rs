@@ -43,12 +43,12 @@ pub(super) struct RateLimit {
 
 impl RateLimit {
     /// So many a second, with bursts of ten seconds' worth.
-    pub fn new(per_second: f64) -> Self {
+    pub(super) fn new(per_second: f64) -> Self {
         Self { per_second, burst: (10.0 * per_second).max(1.0), buckets: Mutex::default() }
     }
 
     /// Whether this address may ask now.
-    pub fn allows(&self, address: IpAddr, now: Instant) -> bool {
+    pub(super) fn allows(&self, address: IpAddr, now: Instant) -> bool {
         // A whole network belongs to one holder in IPv6.
         let address = match address {
             IpAddr::V6(v6) if v6.to_ipv4_mapped().is_none() => {

@@ -26,7 +26,7 @@ pub(crate) struct Dialect {
 
 impl Dialect {
     /// The caller's delimiter, else the schema's, else a tab for `.tsv`, else a comma.
-    pub fn of(path: &Path, schema: Option<&Schema>, delimiter: Option<u8>) -> Self {
+    pub(super) fn of(path: &Path, schema: Option<&Schema>, delimiter: Option<u8>) -> Self {
         let ascii = |mark: Option<char>| mark.and_then(|m| u8::try_from(m).ok());
         let default = if extension(path) == "tsv" { b'\t' } else { b',' };
         Self {
@@ -124,7 +124,7 @@ pub(crate) struct Table {
 
 impl Table {
     /// Opens a file whose columns' names come from where the curator declared.
-    pub fn open(path: &Path, dialect: &Dialect, naming: Naming<'_>) -> Result<Self> {
+    pub(super) fn open(path: &Path, dialect: &Dialect, naming: Naming<'_>) -> Result<Self> {
         let opened = Opened::new(path, dialect)?;
         match naming {
             Naming::FirstLine => {
@@ -150,7 +150,7 @@ impl Table {
 
     /// Opens a file that no schema declares yet, to speak of its columns by name. A declared header that looks like
     /// somebody's row is refused, for the cells of one are private: a slip would write them into a schema.
-    pub fn open_undeclared(path: &Path, dialect: &Dialect, has_header: bool) -> Result<Self> {
+    pub(crate) fn open_undeclared(path: &Path, dialect: &Dialect, has_header: bool) -> Result<Self> {
         let opened = Opened::new(path, dialect)?;
         if !has_header {
             let names = (1..=opened.line.len()).map(|j| format!("c{j}")).collect();
@@ -171,7 +171,7 @@ impl Table {
     }
 
     /// The types of the first hundred rows; cells that are missing as a rule say nothing.
-    pub fn preview(mut self) -> Result<Vec<ColumnPreview>> {
+    pub(crate) fn preview(mut self) -> Result<Vec<ColumnPreview>> {
         let mut looks = vec![None; self.names.len()];
         let mut bits = vec![[false; 2]; self.names.len()];
         let mut record = ByteRecord::new();

@@ -72,7 +72,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(super) fn open(path: &Path) -> Result<Self> {
         let input = BufReader::with_capacity(1 << 16, compressed::open(path)?);
         Ok(Self {
             path: path.to_path_buf(),
@@ -85,7 +85,7 @@ impl Rows {
     }
 
     /// Reads the next row; false at the end. A comment from `#` on is skipped, and so is a line without a row.
-    pub fn advance(&mut self) -> Result<bool> {
+    pub(super) fn advance(&mut self) -> Result<bool> {
         loop {
             self.text.clear();
             self.line += 1;

@@ -118,7 +118,7 @@ fn values<const SIZE: usize>(
 
 impl Array {
     /// Opens an array and checks that the file is as long as its header says.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(super) fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::open(path, e))?;
         let length = file.metadata().map_err(|e| Error::read(path, e))?.len();
         let mut input = BufReader::with_capacity(1 << 18, file);
@@ -263,7 +263,7 @@ pub(crate) struct Member<'a> {
 
 impl<'a> Member<'a> {
     /// A whole array of at most one dimension.
-    pub fn parse(path: &Path, bytes: &'a [u8]) -> Result<Self> {
+    pub(super) fn parse(path: &Path, bytes: &'a [u8]) -> Result<Self> {
         let (header, offset) = header_text(path, &mut &*bytes, bytes.len() as u64)?;
         let header = Header::parse(&header).ok_or_else(|| damaged(path, "its header is not readable"))?;
         let number = number(path, &header.descr)?;
@@ -280,17 +280,17 @@ impl<'a> Member<'a> {
     }
 
     /// How many numbers there are.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.bytes.len() / self.number.size()
     }
 
     /// What the file itself stores.
-    pub fn precision(&self) -> Precision {
+    pub(super) fn precision(&self) -> Precision {
         if self.number == Number::F4 { Precision::F32 } else { Precision::F64 }
     }
 
     /// Calls `put` with every number in turn.
-    pub fn each(&self, put: impl FnMut(f64) -> Result<()>) -> Result<()> {
+    pub(super) fn each(&self, put: impl FnMut(f64) -> Result<()>) -> Result<()> {
         self.number.each(self.bytes, put)
     }
 }

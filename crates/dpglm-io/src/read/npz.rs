@@ -65,7 +65,7 @@ pub(crate) struct Array {
 
 impl Array {
     /// Opens an archive; refuses all but compressed sparse rows.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(super) fn open(path: &Path) -> Result<Self> {
         let file = BufReader::new(File::open(path).map_err(|e| Error::open(path, e))?);
         let mut archive = ZipArchive::new(file).map_err(|error| {
             damaged(path, &format!("its directory is not readable; it may be cut short ({error})"))

@@ -83,7 +83,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(super) fn open(path: &Path) -> Result<Self> {
         let reader = open(path)?;
         let metadata = reader.metadata().file_metadata();
         let mut names = Vec::new();
@@ -104,7 +104,7 @@ impl Table {
     }
 
     /// The declared types of the columns.
-    pub fn preview(&self) -> Vec<ColumnPreview> {
+    pub(crate) fn preview(&self) -> Vec<ColumnPreview> {
         let schema = self.reader.metadata().file_metadata().schema_descr();
         let looks = |column: &ColumnDescriptor| match column.physical_type() {
             Physical::BOOLEAN => InferredType::Truth,

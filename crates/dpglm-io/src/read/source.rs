@@ -74,7 +74,7 @@ pub(crate) struct Opening<'a> {
 
 impl Opening<'_> {
     /// Refuses a column of units, for a format whose columns have no names.
-    pub fn refuse_unit(&self, path: &Path) -> Result<()> {
+    pub(crate) fn refuse_unit(&self, path: &Path) -> Result<()> {
         match self.declared {
             Declared::Uniform(uniform) => uniform.require_no_unit(path),
             Declared::Schema(_) => Ok(()),

@@ -27,7 +27,7 @@ const ATTRIBUTES: usize = 2_400;
 const SPARSITIES: [usize; 3] = [25, 50, 100];
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "c20-3",
         title: "Cai et al. 2020 Figure 3: misclassification of swarms",

@@ -32,7 +32,7 @@ const LINES: [Line; 7] =
     [USUAL[0], USUAL[1], USUAL[2], comparator(PUBLIC), comparator(OTHER), USUAL[3], comparator(ZERO)];
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "c21-4a",
         title: "Cai et al. 2021 Figure 4(a): allele counts of two groups",

@@ -17,7 +17,7 @@ pub struct Text {
 }
 
 /// RCV1: 23,749 documents, 47,236 terms, rows of length 1, label 1 for corporate and economic news.
-pub fn rcv1() -> Result<&'static Text> {
+pub(crate) fn rcv1() -> Result<&'static Text> {
     static ROWS: OnceLock<std::result::Result<Text, String>> = OnceLock::new();
     let read = || {
         let uniform = UniformBounds { intercept: false, ..UniformBounds::new(0.0, 1.0) };
@@ -61,7 +61,7 @@ impl Text {
     }
 
     /// In how many of the rows each column occurs.
-    pub fn occurrences(&self, rows: &[usize]) -> Vec<usize> {
+    pub(crate) fn occurrences(&self, rows: &[usize]) -> Vec<usize> {
         let mut counts = vec![0; self.design.columns()];
         rows.iter().flat_map(|&row| self.row(row)).for_each(|(column, _)| counts[column] += 1);
         counts
@@ -93,7 +93,7 @@ impl Text {
     }
 
     /// The responses of the chosen rows.
-    pub fn response_of(&self, rows: &[usize]) -> Vec<f64> {
+    pub(crate) fn response_of(&self, rows: &[usize]) -> Vec<f64> {
         rows.iter().map(|&row| self.response[row]).collect()
     }
 }

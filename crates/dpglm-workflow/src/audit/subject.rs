@@ -80,7 +80,7 @@ impl Subject {
     }
 
     /// Whether it is another program, which sees the user's own units.
-    pub fn is_external(&self) -> bool {
+    pub(crate) fn is_external(&self) -> bool {
         matches!(self, Self::External { .. })
     }
 

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 /// The schema of a description.
-pub const DESCRIBE: &str = "dpglm.describe/1";
+pub(crate) const DESCRIBE: &str = "dpglm.describe/1";
 
 /// A description of a table: everything in it is public or was paid for.
 #[derive(Serialize, Deserialize)]

@@ -20,7 +20,7 @@ pub struct ColumnMeans {
 pub struct ReadyColumnMeans(PreparedMeans);
 
 /// The means of all groups under their names, in the stored units of their columns.
-pub struct Taken {
+pub(crate) struct Taken {
     /// The place of each mean's column.
     pub places: Vec<usize>,
     /// The name of each mean: the column's, with its group.
@@ -95,7 +95,12 @@ impl ReadyColumnMeans {
     }
 
     /// The means of a table, with everything that its means speak of.
-    pub fn of_table(&self, means: &Means, table: &Encoded, rng: &mut RandomSource) -> Result<Taken, Failure> {
+    pub(crate) fn of_table(
+        &self,
+        means: &Means,
+        table: &Encoded,
+        rng: &mut RandomSource,
+    ) -> Result<Taken, Failure> {
         let blocks = blocks(&table.columns);
         let mut rows = MeanRows::new(&table.design)?;
         if let (Some(name), Some(units)) = (&means.unit, &table.units) {

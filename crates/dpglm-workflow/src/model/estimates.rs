@@ -120,7 +120,7 @@ impl From<SparseMultinomialFit> for Estimates {
 
 impl Estimates {
     /// A fit without an intercept whose zeros are left out, and all but the largest coefficients where a sparsity is given.
-    pub fn of_largest(fit: Fit, sparsity: Option<usize>) -> Self {
+    pub(crate) fn of_largest(fit: Fit, sparsity: Option<usize>) -> Self {
         let all = fit.coefficients;
         let mut support: Vec<usize> = (0..all.len()).filter(|&j| all[j] != 0.0).collect();
         // A stable sort: ties by index.
@@ -157,7 +157,7 @@ impl Estimates {
 
     /// The coefficients of the user's columns. `log_unit` is the logarithm of the unit in which exposures were measured: it
     /// moves from the intercept to the exposures.
-    pub fn in_user_units(
+    pub(crate) fn in_user_units(
         &self,
         model: &Model,
         names: &[String],
@@ -258,6 +258,6 @@ impl Estimates {
 }
 
 /// The name of a class's coefficient.
-pub fn coefficient_of_class(classes: &[String], class: usize, name: &str) -> String {
+pub(crate) fn coefficient_of_class(classes: &[String], class: usize, name: &str) -> String {
     format!("{}:{name}", classes.get(class).map_or("", String::as_str))
 }

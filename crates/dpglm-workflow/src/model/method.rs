@@ -42,7 +42,7 @@ pub enum Method {
 
 /// Whether a method is told how many coefficients differ from zero.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum TakesSparsity {
+pub(crate) enum TakesSparsity {
     /// It fits every column.
     Never,
     /// The largest coefficients are kept, which costs nothing: the others were released too.
@@ -72,7 +72,7 @@ impl Method {
     }
 
     /// Whether it is told how many coefficients differ from zero.
-    pub fn takes_sparsity(self) -> TakesSparsity {
+    pub(crate) fn takes_sparsity(self) -> TakesSparsity {
         match self {
             Method::Likelihood | Method::BoundedScore | Method::Statistics | Method::Reference => {
                 TakesSparsity::Never
@@ -88,23 +88,23 @@ impl Method {
     }
 
     /// Whether it fits an intercept, and takes units and exposures: what a generalized linear model has.
-    pub fn takes_a_whole_model(self) -> bool {
+    pub(crate) fn takes_a_whole_model(self) -> bool {
         !self.is_sparse()
             || matches!(self, Method::SelectRefine | Method::NoisyIht | Method::PeelingIht | Method::DpIht)
     }
 
     /// Whether it can give confidence intervals.
-    pub fn takes_intervals(self) -> bool {
+    pub(crate) fn takes_intervals(self) -> bool {
         self.takes_radius() || self == Method::Statistics
     }
 
     /// Whether it can keep to a ball.
-    pub fn takes_radius(self) -> bool {
+    pub(crate) fn takes_radius(self) -> bool {
         matches!(self, Method::Likelihood | Method::BoundedScore | Method::SelectRefine)
     }
 
     /// Whether it takes a penalty.
-    pub fn takes_ridge(self) -> bool {
+    pub(crate) fn takes_ridge(self) -> bool {
         matches!(
             self,
             Method::Likelihood

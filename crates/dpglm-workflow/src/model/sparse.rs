@@ -257,7 +257,7 @@ impl Model {
 
 impl Sparse {
     /// Refuses public rows of other columns than the private ones.
-    pub fn require_same_columns(&self, private: &[String]) -> Result<(), Failure> {
+    pub(crate) fn require_same_columns(&self, private: &[String]) -> Result<(), Failure> {
         let Some(public) = &self.public_features else { return Ok(()) };
         if public.names == private {
             return Ok(());

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// A folder with one file per simulated point; without one nothing is kept.
-pub struct Cache {
+pub(crate) struct Cache {
     folder: Option<PathBuf>,
 }
 
@@ -18,7 +18,7 @@ struct Entry {
 
 impl Cache {
     /// The given folder, or the user's cache.
-    pub fn open(folder: Option<PathBuf>) -> Self {
+    pub(super) fn open(folder: Option<PathBuf>) -> Self {
         let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
         let standard = || {
             let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
@@ -32,7 +32,7 @@ impl Cache {
     }
 
     /// The errors known for this key; none if there is no such file, or it is of something else.
-    pub fn read(&self, key: &str) -> Vec<f64> {
+    pub(super) fn read(&self, key: &str) -> Vec<f64> {
         let text = self.path(key).and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
         match serde_json::from_str::<Entry>(&text) {
             Ok(entry) if entry.key == key && entry.errors.iter().all(|e| e.is_finite()) => entry.errors,
@@ -41,7 +41,7 @@ impl Cache {
     }
 
     /// Keeps errors. A cache that cannot be written is no reason to stop.
-    pub fn write(&self, key: &str, errors: &[f64]) {
+    pub(super) fn write(&self, key: &str, errors: &[f64]) {
         let (Some(path), Some(folder)) = (self.path(key), &self.folder) else { return };
         let entry = Entry { key: key.into(), errors: errors.to_vec() };
         if let Ok(text) = serde_json::to_string(&entry) {

@@ -41,7 +41,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub fn open(path: &Path, uniform: &UniformBounds) -> Result<Self> {
+    pub(crate) fn open(path: &Path, uniform: &UniformBounds) -> Result<Self> {
         let names = uniform.list_names();
         let reader = open(path)?;
         let rows = rows_of(path, &reader)?;
