@@ -1,6 +1,6 @@
 """What Python adds to a fit: the estimator from NumPy beside the same call in Rust, taken in turns.
 
-    cargo build --release -p dpglm-io --example fit_in_memory
+    cargo build --release -p dpglm-workflow --example fit_in_memory
     python benchmarks/python/overhead.py target/release/examples/fit_in_memory [--rows 1000000] [--columns 50] [--runs 5]
 
 Both encode the same matrix, fit the same model with the same seed and write the artefact; they must find the same coefficient.

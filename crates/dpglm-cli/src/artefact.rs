@@ -2,11 +2,11 @@
 
 use crate::failure::Failure;
 use crate::{Format, render};
-use dpglm_io::assembly::signed;
 use dpglm_sign::SigningKey;
+use dpglm_workflow::signed;
 use std::path::Path;
 
-pub use dpglm_io::assembly::document::{Artefact, read};
+pub use dpglm_workflow::document::{Artefact, read};
 
 /// Where an artefact goes, and who signs it.
 pub struct Destination<'a> {

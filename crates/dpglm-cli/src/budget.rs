@@ -7,7 +7,7 @@ use crate::progress::tell;
 use clap::Args;
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
-use dpglm_io::assembly::budget as granted;
+use dpglm_workflow::budget as granted;
 
 /// A budget and a source of noise.
 #[derive(Args)]

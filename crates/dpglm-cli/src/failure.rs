@@ -21,24 +21,24 @@ impl Failure {
 }
 
 /// What the shared assembly refuses, in its words.
-impl From<dpglm_io::assembly::Failure> for Failure {
-    fn from(failure: dpglm_io::assembly::Failure) -> Self {
+impl From<dpglm_workflow::Failure> for Failure {
+    fn from(failure: dpglm_workflow::Failure) -> Self {
         match failure {
-            dpglm_io::assembly::Failure::Usage(message) => Failure::Usage(message),
-            dpglm_io::assembly::Failure::Failed(message) => Failure::Failed(message),
+            dpglm_workflow::Failure::Usage(message) => Failure::Usage(message),
+            dpglm_workflow::Failure::Failed(message) => Failure::Failed(message),
         }
     }
 }
 
 impl From<dpglm::Error> for Failure {
     fn from(error: dpglm::Error) -> Self {
-        dpglm_io::assembly::Failure::from(error).into()
+        dpglm_workflow::Failure::from(error).into()
     }
 }
 
 impl From<dpglm_io::Error> for Failure {
     fn from(error: dpglm_io::Error) -> Self {
-        dpglm_io::assembly::Failure::from(error).into()
+        dpglm_workflow::Failure::from(error).into()
     }
 }
 

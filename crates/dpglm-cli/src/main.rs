@@ -9,13 +9,12 @@ mod every_flag;
 mod failure;
 mod flags;
 mod planned;
-mod plot;
 mod progress;
 mod render;
 mod table;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use dpglm_io::assembly::{means, model};
+use dpglm_workflow::{means, model};
 use failure::Failure;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;

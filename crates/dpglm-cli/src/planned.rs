@@ -4,10 +4,10 @@ use crate::failure::Failure;
 use crate::table::Columns;
 use crate::{Format, render};
 use dpglm::accounting::Certificate;
-use dpglm_io::assembly::planned::PlanDocument;
+use dpglm_workflow::planned::PlanDocument;
 use std::path::Path;
 
-pub use dpglm_io::assembly::planned::certificate;
+pub use dpglm_workflow::planned::certificate;
 
 /// Refuses flags that a plan cannot follow: it reads no cell and writes nothing.
 pub fn refuse_misplaced(columns: &Columns, output: Option<&Path>) -> Result<(), Failure> {

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use dpglm::accounting::Certificate;
 use serde::Serialize;
 
-pub use dpglm_io::assembly::render::{
+pub use dpglm_workflow::render::{
     Digits, bound, events, guarantee, parts, plain, releases, rounded_up, sentence, table,
 };
 
@@ -18,5 +18,5 @@ pub fn conditions(certificate: &Certificate, place: &str) -> String {
 
 /// A document as indented JSON with a final newline.
 pub fn json(document: &impl Serialize) -> Result<String, Failure> {
-    Ok(dpglm_io::assembly::render::json(document)?)
+    Ok(dpglm_workflow::render::json(document)?)
 }

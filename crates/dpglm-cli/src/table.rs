@@ -4,11 +4,12 @@ use crate::failure::Failure;
 use crate::progress::tell;
 use clap::{Args, ValueEnum};
 use dpglm_io::{
-    Encoded, Format, Precision, ReadOptions, Response, Schema, Wide, read_table, read_wide, wide_of_file,
+    Encoded, Format, Precision, ReadOptions, Response, Schema, UniformBounds, read_table, read_uniform,
+    uniform_of_file,
 };
 use std::path::{Path, PathBuf};
 
-pub use dpglm_io::assembly::Known;
+pub use dpglm_workflow::PublicFacts;
 
 /// What is known about a table's columns, and how to read it.
 #[derive(Args)]
@@ -90,7 +91,7 @@ struct Magnitudes(Vec<(String, f64, f64)>);
 
 impl Search {
     /// The part of the budget for bounds, and the schema with the magnitudes that are given.
-    pub fn of(&self, known: Known) -> Result<(Option<f64>, Known), Failure> {
+    pub fn of(&self, known: PublicFacts) -> Result<(Option<f64>, PublicFacts), Failure> {
         let private = self.bounds == Source::Private;
         let given =
             [("--magnitudes", self.magnitudes.is_some()), ("--bounds-share", self.bounds_share.is_some())];
@@ -100,16 +101,16 @@ impl Search {
             )));
         }
         let known = match (known, private) {
-            (Known::Schema(schema), _) => {
+            (PublicFacts::Schema(schema), _) => {
                 let given = self.magnitudes.iter().flat_map(|Magnitudes(all)| all.clone());
-                Known::Schema(schema.with_magnitudes(&given.collect::<Vec<_>>())?)
+                PublicFacts::Schema(schema.with_magnitudes(&given.collect::<Vec<_>>())?)
             }
-            (Known::Wide(_), true) => {
+            (PublicFacts::Uniform(_), true) => {
                 return Err(Failure::Usage(
                     "--bounds private needs a schema, in which a number has a magnitude: give --schema FILE, or leave out --bounds".into(),
                 ));
             }
-            (wide, false) => wide,
+            (uniform, false) => uniform,
         };
         Ok((private.then(|| self.bounds_share.unwrap_or(dpglm::estimators::bounds::SHARE)), known))
     }
@@ -130,7 +131,7 @@ fn magnitudes(text: &str) -> Result<Magnitudes, String> {
 
 impl Columns {
     /// The schema or the bounds, checked before any table is opened. `files` are all tables of the command.
-    pub fn known(&self, files: &[Option<&PathBuf>]) -> Result<Known, Failure> {
+    pub fn known(&self, files: &[Option<&PathBuf>]) -> Result<PublicFacts, Failure> {
         match (&self.schema, self.feature_bounds) {
             (Some(path), _) => {
                 if let Some((flag, _)) = self.declared_header() {
@@ -139,15 +140,15 @@ impl Columns {
                          without a header line"
                     )));
                 }
-                Ok(Known::Schema(Schema::load(path)?))
+                Ok(PublicFacts::Schema(Schema::load(path)?))
             }
             (None, Some((low, high))) => {
                 dpglm_io::bounds::declared("--feature-bounds", low, high)?;
-                Ok(Known::Wide(Wide {
+                Ok(PublicFacts::Uniform(UniformBounds {
                     features: self.columns,
                     header: self.header_of(files)?,
                     lists: self.sparse_columns.as_ref().map(|Lists(names)| names.clone()),
-                    ..Wide::new(low, high)
+                    ..UniformBounds::new(low, high)
                 }))
             }
             (None, None) => Err(Failure::Usage(
@@ -175,26 +176,26 @@ impl Columns {
     }
 
     /// Reads the features of a public table of the same kind. It may lack target, exposure and unit.
-    pub fn read_features(&self, path: &Path, known: &Known) -> Result<Encoded, Failure> {
+    pub fn read_features(&self, path: &Path, known: &PublicFacts) -> Result<Encoded, Failure> {
         let options = ReadOptions { needs_target: false, ..self.options(false) };
         Ok(match known {
-            Known::Schema(schema) => read_table(path, schema, &options)?,
-            Known::Wide(wide) => {
-                let mut features = Wide { response: Response::None, unit: None, ..wide.clone() };
+            PublicFacts::Schema(schema) => read_table(path, schema, &options)?,
+            PublicFacts::Uniform(uniform) => {
+                let mut features = UniformBounds { response: Response::None, unit: None, ..uniform.clone() };
                 (features.bounds.target, features.bounds.binary) = (None, false);
-                read_wide(path, &wide_of_file(&features, path)?, &options)?
+                read_uniform(path, &uniform_of_file(&features, path)?, &options)?
             }
         })
     }
 
     /// Reads a table. What the public rule changed is told on the error stream, to the curator.
-    pub fn read(&self, path: &Path, known: &Known, constant_column: bool) -> Result<Encoded, Failure> {
+    pub fn read(&self, path: &Path, known: &PublicFacts, constant_column: bool) -> Result<Encoded, Failure> {
         let options = self.options(constant_column);
         let table = match known {
-            Known::Schema(schema) => read_table(path, schema, &options)?,
-            Known::Wide(wide) => {
-                let header = wide_of_file(wide, path)?.header;
-                read_wide(path, &Wide { header, ..wide.clone() }, &options)?
+            PublicFacts::Schema(schema) => read_table(path, schema, &options)?,
+            PublicFacts::Uniform(uniform) => {
+                let header = uniform_of_file(uniform, path)?.header;
+                read_uniform(path, &UniformBounds { header, ..uniform.clone() }, &options)?
             }
         };
         let notes = table.curator.to_string();

@@ -128,7 +128,7 @@ impl Answer {
     }
 
     /// The answer with this code, for clients.
-    pub fn from_code(code: &str) -> Option<Self> {
+    pub(crate) fn from_code(code: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|answer| answer.code() == code)
     }
 

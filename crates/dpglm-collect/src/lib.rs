@@ -16,6 +16,8 @@
 //!
 //! Roles are apart: the client never sees a storage, the protocol never sees HTTP, and only the client sees data.
 
+#![warn(unreachable_pub)]
+
 pub mod answer;
 #[cfg(feature = "client")]
 pub mod client;

@@ -27,7 +27,7 @@ pub struct Message {
 
 const VERSION: u8 = 1;
 /// Bytes of a report.
-pub const REPORT: usize = REPORT_BYTES;
+pub(crate) const REPORT: usize = REPORT_BYTES;
 /// Bytes of a message.
 pub const LENGTH: usize = 11 + REPORT;
 

@@ -75,7 +75,7 @@ pub struct Coefficient {
 
 /// What a device does in a round, for the page.
 #[derive(Debug, Serialize)]
-pub struct RoundNumbers {
+pub(crate) struct RoundNumbers {
     kind: Kind,
     pub(crate) dimension: usize,
     pub(crate) radius: f64,
@@ -291,7 +291,7 @@ impl StudyProtocol {
     }
 
     /// The numbers of a round.
-    pub fn round_numbers(&self, round: u32) -> Option<RoundNumbers> {
+    pub(crate) fn round_numbers(&self, round: u32) -> Option<RoundNumbers> {
         self.inner.randomizers.get(place(round)).map(|randomizer| RoundNumbers {
             kind: randomizer.kind(),
             dimension: randomizer.dimension(),

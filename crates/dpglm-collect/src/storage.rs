@@ -221,7 +221,7 @@ pub struct Opening {
 }
 
 /// The version of the tables that this program reads and writes.
-pub const SCHEMA_VERSION: u32 = 2;
+pub(crate) const SCHEMA_VERSION: u32 = 2;
 
 /// Opens a storage: a `postgres://` or `postgresql://` URL, or the path of an SQLite file.
 pub fn open(place: &str, access: Access) -> Result<Box<dyn Storage>> {

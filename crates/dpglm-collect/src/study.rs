@@ -63,7 +63,7 @@ use raw::RawStudy;
 /// The protocol version this crate speaks. It reads version 1 too, of studies that began before.
 pub const VERSION: u32 = 2;
 /// Largest study file: far above any real one.
-pub const MAX_LENGTH: usize = 1 << 20;
+pub(crate) const MAX_LENGTH: usize = 1 << 20;
 
 /// A validated study.
 #[derive(Debug, Clone, PartialEq)]
@@ -171,7 +171,7 @@ impl Study {
     }
 
     /// Whether the study may still be answered.
-    pub fn is_current(&self, now: u64) -> bool {
+    pub(crate) fn is_current(&self, now: u64) -> bool {
         self.expires.is_none_or(|end| now < end)
     }
 

@@ -2,8 +2,9 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::Path;
+
+use tempfile::{Builder, NamedTempFile};
 
 use crate::error::{Error, Result};
 
@@ -22,18 +23,13 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     if existing.as_ref().is_some_and(fs::Metadata::is_dir) {
         return Err(failed(path, io::Error::from(io::ErrorKind::IsADirectory)));
     }
-    let temporary = temporary_name(&target);
-    let written = write_synced(&temporary, bytes).and_then(|()| {
+    let written = written_beside(&target, bytes).and_then(|file| {
         if let Some(metadata) = existing {
-            fs::set_permissions(&temporary, metadata.permissions())?;
+            file.as_file().set_permissions(metadata.permissions())?;
         }
-        fs::rename(&temporary, &target)
+        Ok(file.persist(&target)?)
     });
-    if let Err(error) = written {
-        // Nothing more can be done if even this fails; the first error is the one to report.
-        let _ = fs::remove_file(&temporary);
-        return Err(failed(path, error));
-    }
+    written.map_err(|error| failed(path, error))?;
     sync_folder(&target);
     Ok(())
 }
@@ -50,11 +46,7 @@ pub fn check_writable(path: &Path, size: usize) -> Result<()> {
         // A pipe or a device: whether it takes the bytes shows when they come.
         return OpenOptions::new().write(true).open(&target).map(drop).map_err(|e| failed(path, e));
     }
-    let temporary = temporary_name(&target);
-    let written = write_synced(&temporary, &vec![b' '; size]);
-    // If this fails too, the first error is the one to report.
-    let removed = fs::remove_file(&temporary);
-    written.and(removed).map_err(|e| failed(path, e))
+    written_beside(&target, &vec![b' '; size]).and_then(NamedTempFile::close).map_err(|e| failed(path, e))
 }
 
 /// Writes a new file that only its owner can read. One that exists is never overwritten: it may hold the only copy of a key.
@@ -76,10 +68,17 @@ pub fn write_secret(path: &Path, text: &str) -> Result<()> {
     })
 }
 
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+/// A hidden file in the folder of another, its bytes on disk. It is removed when it is dropped.
+fn written_beside(target: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = Builder::new();
+    // As any new file: what the user's mask leaves of it.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder)?;
     file.write_all(bytes)?;
-    file.sync_all()
+    file.as_file().sync_all()?;
+    Ok(file)
 }
 
 /// Makes the new name itself durable, where the system can do that.
@@ -89,14 +88,6 @@ fn sync_folder(path: &Path) {
     {
         let _ = folder.sync_all();
     }
-}
-
-/// A hidden name in the same folder that no other process or thread uses.
-fn temporary_name(path: &Path) -> PathBuf {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    path.with_file_name(format!(".{name}.{}-{number}.tmp", std::process::id()))
 }
 
 fn failed(path: &Path, source: io::Error) -> Error {

@@ -21,12 +21,12 @@
 //! | [`error`] | one error type: file, place, problem, way out |
 //! | [`bounds`] | public bounds and the scaling they imply |
 //! | [`schema`] | the TOML schema, its validation and its draft |
-//! | [`wide`] | one pair of bounds in place of a schema |
+//! | [`uniform`] | one pair of bounds in place of a schema |
 //! | [`encode`] | the encoded table and the way back to the user's units |
-//! | [`read`] | CSV, Parquet, NumPy, SciPy and LIBSVM files |
+//! | [`read`] | CSV, Parquet, JSON-lines, NumPy, SciPy and LIBSVM files |
 //! | [`memory`] | matrices, sparse rows and columns that are in memory already |
+//! | [`text`] | tables of words for people |
 //! | [`artefact`] | writing a file whole or not at all |
-//! | [`assembly`] | from a table, a model and a budget to an artefact, for the command and for Python |
 //!
 //! # Example
 //!
@@ -55,8 +55,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![warn(unreachable_pub)]
+
 pub mod artefact;
-pub mod assembly;
 pub mod bounds;
 mod cell;
 pub mod encode;
@@ -65,7 +66,8 @@ mod levels;
 pub mod memory;
 pub mod read;
 pub mod schema;
-pub mod wide;
+pub mod text;
+pub mod uniform;
 
 pub use artefact::{check_writable, write_atomically, write_secret};
 pub use bounds::{Bounds, Scale, Scaling};
@@ -74,6 +76,6 @@ pub use encode::{
 };
 pub use error::{Error, Place, Result};
 pub use levels::Levels;
-pub use read::{Declared, Format, ReadOptions, Shape, read_table, read_wide, shape, wide_of_file};
+pub use read::{Declared, Format, ReadOptions, Shape, read_table, read_uniform, shape, uniform_of_file};
 pub use schema::{Schema, check, draft};
-pub use wide::{Response, Wide, WideBounds};
+pub use uniform::{Response, TableBounds, UniformBounds};

@@ -1,4 +1,4 @@
-//! Files in: one door for every format.
+//! Files in: one door for every format, and one `Source` behind it per format.
 //!
 //! The format is told by the file's first bytes (Parquet, NumPy, SciPy) or its name (LIBSVM, otherwise delimited text);
 //! compression of text files by their first bytes.
@@ -10,22 +10,26 @@
 mod blank_lines;
 mod compressed;
 mod csv;
-mod format;
+mod json_lines;
 mod libsvm;
 mod npy;
 mod npz;
 mod parquet;
-mod zip;
+mod source;
 
 use std::path::Path;
 
-pub use format::Format;
-pub(crate) use format::sniff;
+pub use source::Format;
+use source::{Opening, Source};
 
-use crate::encode::{Builder, ByteScale, Encoded, Layout, Plan, Precision, Purpose, Settings};
+use crate::encode::{Builder, Encoded, Layout, Plan, Precision, Settings};
 use crate::error::{Error, Place, Result};
-use crate::schema::{Naming, Schema};
-use crate::wide::{Response, Wide};
+use crate::schema::Schema;
+use crate::uniform::{Response, UniformBounds};
+
+/// The formats. The first one takes what no other recognises.
+static SOURCES: &[&dyn Source] =
+    &[&csv::Csv, &parquet::Parquet, &npy::Npy, &npz::Npz, &libsvm::Libsvm, &json_lines::JsonLines];
 
 /// How to read, apart from what the schema says.
 #[derive(Debug, Clone, Copy)]
@@ -73,178 +77,79 @@ impl ReadOptions {
         Settings { layout: Layout::Sparse(precision), ..self.settings(precision) }
     }
 
-    /// Settings for an array: whole numbers of one byte stay so where their bounds allow it.
-    fn array_settings(&self, array: &npy::Array, schema: &Schema, plan: &Plan) -> Settings {
-        let settings = self.settings(array.precision());
-        let constant = self.constant_column && schema.intercept();
-        let mut features = plan.slots.iter().filter_map(|slot| match &slot.purpose {
-            Purpose::Number { numeric, scaling, .. } => Some((numeric.bounds, *scaling)),
-            _ => None,
-        });
-        let first = features.next().filter(|first| features.all(|other| other == *first));
-        match first.and_then(|(bounds, scaling)| ByteScale::new(bounds, &scaling, constant)) {
-            Some(bytes) if self.precision.is_none() && array.is_bytes() && plan.keeps_order() => {
-                Settings { layout: Layout::Bytes(bytes), ..settings }
-            }
-            _ => settings,
-        }
+    fn opening<'a>(&self, declared: Declared<'a>) -> Opening<'a> {
+        Opening { declared, delimiter: self.delimiter }
     }
 }
 
 /// Reads a table under a schema.
 pub fn read_table(path: &Path, schema: &Schema, options: &ReadOptions) -> Result<Encoded> {
-    match format_of(path, options)? {
-        Format::Csv => {
-            let text = csv::Dialect::of(path, Some(schema), options.delimiter);
-            let table = csv::Table::open(path, &text, schema.naming())?;
-            let plan = Plan::new(schema, path, table.names(), options.needs_target)?;
-            let mut builder = Builder::new(path, schema, plan, options.settings(Precision::F64));
-            table.read_into(&mut builder)?;
-            builder.finish()
-        }
-        Format::Parquet => {
-            let table = parquet::Table::open(path)?;
-            let plan = Plan::new(schema, path, table.names(), options.needs_target)?;
-            let mut builder = Builder::new(path, schema, plan, options.settings(Precision::F64));
-            table.read_into(&mut builder)?;
-            builder.finish()
-        }
-        Format::Npy => {
-            let array = npy::Array::open(path)?;
-            let names = unnamed(array.columns());
-            let plan = Plan::new(schema, path, &names, options.needs_target)?;
-            let settings = options.array_settings(&array, schema, &plan);
-            let mut builder = Builder::new(path, schema, plan, settings);
-            array.read_into(&mut builder)?;
-            builder.finish()
-        }
-        Format::Npz => npz::Array::open(path)?.read(schema, options),
-        Format::Libsvm => Err(Error::file(
-            path,
-            Place::Whole,
-            "a LIBSVM file has no column names for a schema to speak of",
-            "give feature bounds instead of a schema",
-        )),
-    }
+    read(path, Declared::Schema(schema), options)
 }
 
 /// Reads a wide numeric file: every feature has the same bounds, no schema is needed.
-pub fn read_wide(path: &Path, wide: &Wide, options: &ReadOptions) -> Result<Encoded> {
-    wide.validate()?;
-    let format = format_of(path, options)?;
-    refuse_misplaced(path, format, wide)?;
-    let mut encoded = match format {
-        Format::Libsvm => {
-            wide.require_no_unit(path)?;
-            let column = match &wide.response {
-                Response::LastColumn => true,
-                Response::None | Response::File(_) => false,
-                Response::Column(_) => {
-                    return Err(Error::file(
-                        path,
-                        Place::Whole,
-                        "a LIBSVM file has no column names; its label is the target",
-                        "leave the target's name out",
-                    ));
-                }
-            };
-            libsvm::read(path, wide, column, options)?
-        }
-        Format::Npz => {
-            if matches!(wide.response, Response::LastColumn | Response::Column(_)) {
-                return Err(Error::file(
-                    path,
-                    Place::Whole,
-                    "a sparse array holds features only",
-                    "give the response in a file of its own",
-                ));
-            }
-            wide.require_no_unit(path)?;
-            let array = npz::Array::open(path)?;
-            let schema = wide.schema(path, &unnamed(array.columns()))?;
-            array.read(&schema, options)?
-        }
-        Format::Csv => {
-            let text = csv::Dialect::of(path, None, options.delimiter);
-            let table = csv::Table::open(path, &text, wide.naming(path)?)?;
-            let schema = wide.schema(path, table.names())?;
-            let plan = Plan::new(&schema, path, table.names(), options.needs_target)?;
-            let mut builder = Builder::new(path, &schema, plan, options.settings(Precision::F64));
-            table.read_into(&mut builder)?;
-            builder.finish()?
-        }
-        Format::Parquet if parquet::has_lists(path)? => {
-            wide.require_no_unit(path)?;
-            parquet::lists::Table::open(path, wide.list_names())?.read(wide, options)?
-        }
-        Format::Parquet => {
-            let table = parquet::Table::open(path)?;
-            let schema = wide.schema(path, table.names())?;
-            let plan = Plan::new(&schema, path, table.names(), options.needs_target)?;
-            let mut builder = Builder::new(path, &schema, plan, options.settings(Precision::F64));
-            table.read_into(&mut builder)?;
-            builder.finish()?
-        }
-        Format::Npy => {
-            wide.require_no_unit(path)?;
-            let array = npy::Array::open(path)?;
-            let names = unnamed(array.columns());
-            let schema = wide.schema(path, &names)?;
-            let plan = Plan::new(&schema, path, &names, options.needs_target)?;
-            let settings = options.array_settings(&array, &schema, &plan);
-            let mut builder = Builder::new(path, &schema, plan, settings);
-            array.read_into(&mut builder)?;
-            builder.finish()?
-        }
-    };
-    if let Response::File(file) = &wide.response {
-        attach_response(&mut encoded, path, file, wide, options)?;
+pub fn read_uniform(path: &Path, uniform: &UniformBounds, options: &ReadOptions) -> Result<Encoded> {
+    uniform.validate()?;
+    refuse_misplaced(path, format_of(path, options)?, uniform)?;
+    let mut encoded = read(path, Declared::Uniform(uniform), options)?;
+    if let Response::File(file) = &uniform.response {
+        attach_response(&mut encoded, path, file, uniform, options)?;
     }
     Ok(encoded)
 }
 
-/// Whether a file says how many columns it has; LIBSVM text and lists of Parquet do not.
-fn says_columns(path: &Path, format: Format) -> Result<bool> {
-    Ok(match format {
-        Format::Libsvm => false,
-        Format::Parquet => !parquet::has_lists(path)?,
-        Format::Csv | Format::Npy | Format::Npz => true,
-    })
+fn read(path: &Path, declared: Declared<'_>, options: &ReadOptions) -> Result<Encoded> {
+    let mut table = format_of(path, options)?.source().open(path, &options.opening(declared))?;
+    let names = table.columns()?;
+    let schema = match declared {
+        Declared::Schema(schema) => schema,
+        Declared::Uniform(uniform) => &uniform.schema(path, &names)?,
+    };
+    let mut plan = Plan::new(schema, path, &names, options.needs_target)?;
+    if table.leaves_zeros_out() {
+        plan = plan.without_centring(schema)?;
+    }
+    let settings = table.settings(options, schema, &plan)?;
+    let mut builder = Builder::new(path, schema, plan, settings);
+    table.read_into(&mut builder)?;
+    builder.finish()
 }
 
 /// The declaration for one of several files: without what says nothing about it and was meant for another.
-pub fn wide_of_file(wide: &Wide, path: &Path) -> Result<Wide> {
-    let (format, mut wide) = (sniff(path)?, wide.clone());
+pub fn uniform_of_file(uniform: &UniformBounds, path: &Path) -> Result<UniformBounds> {
+    let (format, mut uniform) = (Format::of(path)?, uniform.clone());
     let has_text = format.is_delimited()
-        || matches!(&wide.response, Response::File(file) if sniff(file)?.is_delimited());
+        || matches!(&uniform.response, Response::File(file) if Format::of(file)?.is_delimited());
     if !has_text {
-        wide.header = None;
+        uniform.header = None;
     }
-    if says_columns(path, format)? {
-        (wide.features, wide.lists) = (None, None);
+    if format.source().says_columns(path)? {
+        (uniform.features, uniform.lists) = (None, None);
     }
-    Ok(wide)
+    Ok(uniform)
 }
 
 /// Refuses declarations that say nothing about files of this format.
-fn refuse_misplaced(path: &Path, format: Format, wide: &Wide) -> Result<()> {
+fn refuse_misplaced(path: &Path, format: Format, uniform: &UniformBounds) -> Result<()> {
     let refuse = |key: &str, problem: &str, remedy: &str| {
         Err(Error::declaration(key, format!("{} {problem}", path.display()), remedy))
     };
-    let has_text = format.is_delimited()
-        || matches!(&wide.response, Response::File(file) if matches!(sniff(file)?, Format::Csv | Format::Libsvm));
-    if wide.header.is_some() && !has_text {
+    let has_text = match &uniform.response {
+        // A response in a file of its own is never LIBSVM text, whatever its name.
+        Response::File(file) => format.is_delimited() || Format::of(file)?.source().is_response_text(),
+        _ => format.is_delimited(),
+    };
+    if uniform.header.is_some() && !has_text {
         return refuse(
             "header",
             "is no delimited text: it has no line of names",
             "leave out --header and --no-header",
         );
     }
-    let has_lists = format == Format::Parquet && parquet::has_lists(path)?;
-    if wide.features.is_some() && says_columns(path, format)? {
+    if uniform.features.is_some() && format.source().says_columns(path)? {
         return refuse("columns", "says itself how many columns it has", "leave out --columns");
     }
-    if wide.lists.is_some() && !has_lists {
+    if uniform.lists.is_some() && !format.source().has_lists(path)? {
         return refuse("sparse columns", "has no lists of sparse rows", "leave out --sparse-columns");
     }
     Ok(())
@@ -255,63 +160,29 @@ fn attach_response(
     encoded: &mut Encoded,
     design: &Path,
     file: &Path,
-    wide: &Wide,
+    uniform: &UniformBounds,
     options: &ReadOptions,
 ) -> Result<()> {
-    let one_column = |columns: usize| {
-        if columns == 1 {
-            return Ok(());
-        }
-        Err(Error::file(
+    let alone = UniformBounds { response: Response::None, unit: None, ..uniform.clone() };
+    let opening = options.opening(Declared::Uniform(&alone));
+    let mut table = Format::of(file)?.source().open_response(file, &opening)?;
+    let mut names = table.columns()?;
+    if names.len() != 1 {
+        return Err(Error::file(
             file,
             Place::Header,
-            format!("a response has one column, this file has {columns}"),
+            format!("a response has one column, this file has {}", names.len()),
             "give a file with the response alone",
-        ))
-    };
-    let settings = options.settings(Precision::F64);
-    let format = sniff(file)?;
-    let builder = match format {
-        Format::Npy => {
-            let array = npy::Array::open(file)?;
-            one_column(array.columns())?;
-            let names = vec!["y".to_owned()];
-            let schema = wide.response_schema(&names[0])?;
-            let plan = Plan::new(&schema, file, &names, true)?;
-            let mut builder = Builder::new(file, &schema, plan, settings);
-            array.read_into(&mut builder)?;
-            builder
-        }
-        Format::Parquet => {
-            let table = parquet::Table::open(file)?;
-            one_column(table.names().len())?;
-            let schema = wide.response_schema(&table.names()[0])?;
-            let plan = Plan::new(&schema, file, table.names(), true)?;
-            let mut builder = Builder::new(file, &schema, plan, settings);
-            table.read_into(&mut builder)?;
-            builder
-        }
-        Format::Npz => {
-            return Err(Error::file(
-                file,
-                Place::Whole,
-                "a response is not read from a sparse array",
-                "save it with numpy.save",
-            ));
-        }
-        Format::Csv | Format::Libsvm => {
-            let text = csv::Dialect::of(file, None, options.delimiter);
-            let table = csv::Table::open(file, &text, wide.naming(file)?)?;
-            one_column(table.names().len())?;
-            // A column without a name is called as that of an array is.
-            let names = if wide.header == Some(true) { table.names().to_vec() } else { vec!["y".to_owned()] };
-            let schema = wide.response_schema(&names[0])?;
-            let plan = Plan::new(&schema, file, &names, true)?;
-            let mut builder = Builder::new(file, &schema, plan, settings);
-            table.read_into(&mut builder)?;
-            builder
-        }
-    };
+        ));
+    }
+    if !table.names_its_columns() {
+        names = vec!["y".to_owned()];
+    }
+    let schema = uniform.response_schema(&names[0])?;
+    let plan = Plan::new(&schema, file, &names, true)?;
+    let settings = table.settings(options, &schema, &plan)?;
+    let mut builder = Builder::new(file, &schema, plan, settings);
+    table.read_into(&mut builder)?;
     let (response, target, notes) = builder.finish_response()?;
     if response.len() != encoded.rows() {
         return Err(Error::file(
@@ -342,59 +213,30 @@ pub enum Declared<'a> {
     /// Every column's own.
     Schema(&'a Schema),
     /// One pair of bounds for all features.
-    Wide(&'a Wide),
+    Uniform(&'a UniformBounds),
 }
 
 /// Reads a file's header: a text file's first line, a NumPy header, a Parquet footer. LIBSVM files have none, and lists
 /// of a Parquet file do not say how many columns they stand for.
 pub fn shape(path: &Path, declared: Declared<'_>, options: &ReadOptions) -> Result<Shape> {
     let format = format_of(path, options)?;
-    if let Declared::Wide(wide) = declared {
-        refuse_misplaced(path, format, wide)?;
-        if matches!(format, Format::Npy | Format::Npz | Format::Libsvm)
-            || (format == Format::Parquet && parquet::has_lists(path)?)
-        {
-            wide.require_no_unit(path)?;
-        }
+    if let Declared::Uniform(uniform) = declared {
+        refuse_misplaced(path, format, uniform)?;
     }
-    match format {
-        Format::Csv => {
-            let (schema, naming) = match declared {
-                Declared::Schema(schema) => (Some(schema), schema.naming()),
-                Declared::Wide(wide) => (None, wide.naming(path)?),
-            };
-            let text = csv::Dialect::of(path, schema, options.delimiter);
-            let table = csv::Table::open(path, &text, naming)?;
-            Ok(Shape { rows: None, columns: Some(table.names().to_vec()) })
-        }
-        Format::Npy => {
-            let array = npy::Array::open(path)?;
-            Ok(Shape { rows: Some(array.rows() as u64), columns: Some(unnamed(array.columns())) })
-        }
-        Format::Parquet if parquet::has_lists(path)? => {
-            Ok(Shape { rows: Some(parquet::rows(path)?), columns: None })
-        }
-        Format::Parquet => {
-            let table = parquet::Table::open(path)?;
-            Ok(Shape { rows: Some(table.rows()), columns: Some(table.names().to_vec()) })
-        }
-        Format::Npz => {
-            let array = npz::Array::open(path)?;
-            Ok(Shape { rows: Some(array.rows() as u64), columns: Some(unnamed(array.columns())) })
-        }
-        Format::Libsvm => Ok(Shape { rows: None, columns: None }),
-    }
+    let table = format.source().open(path, &options.opening(declared))?;
+    let columns = if format.source().says_columns(path)? { Some(table.columns()?) } else { None };
+    Ok(Shape { rows: table.rows(), columns })
 }
 
 /// A column of a file as a draft of its schema sees it.
-pub(crate) struct Glimpse {
+pub(crate) struct ColumnPreview {
     pub name: String,
-    pub looks: Looks,
+    pub looks: InferredType,
 }
 
 /// What the first cells of a column look like. Says nothing about their values.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Looks {
+pub(crate) enum InferredType {
     Number,
     Text,
     Truth,
@@ -406,36 +248,14 @@ pub(crate) enum Looks {
 
 /// The columns of a file and the types of its first rows, and what separates its cells where that is not usual. Columns of a text file
 /// without a header are called c1, c2, ...
-pub(crate) fn glimpse(path: &Path, has_header: Option<bool>) -> Result<(Vec<Glimpse>, Option<char>)> {
-    match sniff(path)? {
-        Format::Csv => {
-            // The same words as for a table that is read without a schema.
-            let has_header =
-                matches!(Wide { header: has_header, ..Wide::new(0.0, 1.0) }.naming(path)?, Naming::FirstLine);
-            let delimiter = csv::guessed_delimiter(path)?;
-            let dialect = csv::Dialect::of(path, None, delimiter);
-            let columns = csv::Table::open_undeclared(path, &dialect, has_header)?.glimpse()?;
-            Ok((columns, delimiter.map(char::from)))
-        }
-        Format::Parquet if has_header.is_some() => Err(Error::declaration(
-            "header",
-            format!("{} is a Parquet file and names its columns itself", path.display()),
-            "leave out --header and --no-header",
-        )),
-        Format::Parquet => Ok((parquet::Table::open(path)?.glimpse(), None)),
-        Format::Npy | Format::Npz | Format::Libsvm => Err(Error::file(
-            path,
-            Place::Whole,
-            "the file has no column names for a schema to speak of",
-            "no schema is needed: give feature bounds and target bounds instead",
-        )),
-    }
+pub(crate) fn preview(path: &Path, has_header: Option<bool>) -> Result<(Vec<ColumnPreview>, Option<char>)> {
+    Format::of(path)?.source().preview(path, has_header)
 }
 
 fn format_of(path: &Path, options: &ReadOptions) -> Result<Format> {
     match options.format {
         Some(format) => Ok(format),
-        None => sniff(path),
+        None => Format::of(path),
     }
 }
 

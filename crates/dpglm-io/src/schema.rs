@@ -186,7 +186,7 @@ impl Schema {
     }
 
     /// Whether missing cells are counted out column by column.
-    pub fn counts_out(&self) -> bool {
+    pub(crate) fn counts_out(&self) -> bool {
         self.counting_out && self.missing() == Missing::Drop
     }
 
@@ -274,6 +274,11 @@ impl Schema {
         let names: Vec<String> = self.columns.iter().map(|c| c.name.clone()).collect();
         let plan = Plan::new(self, Path::new("schema"), &names, false)?;
         Ok((plan.columns, plan.target))
+    }
+
+    /// The columns that features of a file with these columns become, if the file has what the schema speaks of.
+    pub fn encoded_in(&self, path: &Path, names: &[String]) -> Result<Vec<EncodedColumn>> {
+        Ok(Plan::new(self, path, names, true)?.columns)
     }
 
     /// The same schema, in which these numbers have a magnitude and a resolution in place of bounds.

@@ -9,7 +9,7 @@ pub mod logistic;
 pub mod means;
 pub mod sparse_linear;
 pub mod sparse_logistic;
-pub mod sparse_means;
+pub(crate) mod sparse_means;
 
 use crate::Result;
 use crate::figure::{Axes, CERTIFIED, LITERAL, Line, Measure, NON_PRIVATE, Scale, USUAL};
@@ -38,7 +38,7 @@ pub fn area(n: usize, score: impl Fn(usize) -> f64) -> Result<f64> {
 }
 
 /// The largest area that a promise allows: under the curve of the best test against it.
-pub fn largest_area(epsilon: f64, delta: f64) -> f64 {
+pub(crate) fn largest_area(epsilon: f64, delta: f64) -> f64 {
     let most = |rate: f64| {
         (epsilon.exp() * rate + delta).min(1.0 - (1.0 - delta - rate).max(0.0) / epsilon.exp()).min(1.0)
     };

@@ -2,18 +2,18 @@
 //!
 //! Everywhere (epsilon, delta) = (0.5, 10/n^1.1), and l2 errors. That delta exceeds 1/n for every n below 10^10.
 
-pub mod figure_1a;
-pub mod figure_1b;
-pub mod figure_1c;
-pub mod figure_1d;
-pub mod figure_2a;
-pub mod figure_2b;
-pub mod figure_3a;
-pub mod figure_3b;
-pub mod figure_3c;
-pub mod figure_3d;
-pub mod figure_4a;
-pub mod figure_4b;
+pub(crate) mod figure_1a;
+pub(crate) mod figure_1b;
+pub(crate) mod figure_1c;
+pub(crate) mod figure_1d;
+pub(crate) mod figure_2a;
+pub(crate) mod figure_2b;
+pub(crate) mod figure_3a;
+pub(crate) mod figure_3b;
+pub(crate) mod figure_3c;
+pub(crate) mod figure_3d;
+pub(crate) mod figure_4a;
+pub(crate) mod figure_4b;
 pub mod linear;
 pub mod means;
 
@@ -35,7 +35,7 @@ pub fn delta(n: usize) -> f64 {
 }
 
 /// The axes of the simulated figures.
-pub const AXES: Axes = Axes {
+pub(crate) const AXES: Axes = Axes {
     x: "sample size n",
     y: "l2 error",
     x_scale: Scale::Logarithmic,
@@ -53,7 +53,7 @@ pub fn points(sizes: &[usize], columns: impl Fn(usize) -> usize) -> Vec<Point> {
 }
 
 /// The sample sizes of the low-dimensional figures.
-pub const LARGE: [usize; 5] = [5_000, 10_000, 20_000, 50_000, 100_000];
+pub(crate) const LARGE: [usize; 5] = [5_000, 10_000, 20_000, 50_000, 100_000];
 /// The sample sizes of the high-dimensional figures of sections 5.1 and 5.2.
 pub const SMALL: [usize; 5] = [100, 200, 500, 1_000, 2_000];
 /// The sample sizes of the high-dimensional figures of section 5.3.
@@ -93,7 +93,7 @@ pub fn comparable(
 }
 
 /// The claim "our error is well below the comparator's and falls with n".
-pub fn better_than(result: &FigureResult, comparator: &str, extra: &str) -> Verdict {
+pub(crate) fn better_than(result: &FigureResult, comparator: &str, extra: &str) -> Verdict {
     let last = |line: &str| result.along(line).last().map_or(f64::NAN, |v| v.0);
     let seen = |line: &str| last(line) < last(comparator) && falling(&result.along(line));
     Verdict::of(

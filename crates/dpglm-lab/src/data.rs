@@ -1,6 +1,6 @@
 //! Real data, from the folder that `DPGLM_DATA` names.
 
-pub mod covertype;
+pub(crate) mod covertype;
 pub mod text;
 
 use crate::Result;

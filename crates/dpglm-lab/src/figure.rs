@@ -121,11 +121,11 @@ pub enum Kind {
 /// The name of the line of kind [`Kind::Literal`], unless a figure has several.
 pub const LITERAL: &str = "literal";
 /// The name of the line of kind [`Kind::Certified`].
-pub const CERTIFIED: &str = "certified";
+pub(crate) const CERTIFIED: &str = "certified";
 /// The name of the line of kind [`Kind::CertifiedAtTrue`].
-pub const AT_TRUE: &str = "certified, literal's true epsilon";
+pub(crate) const AT_TRUE: &str = "certified, literal's true epsilon";
 /// The name of the line of kind [`Kind::NonPrivate`].
-pub const NON_PRIVATE: &str = "non-private";
+pub(crate) const NON_PRIVATE: &str = "non-private";
 
 /// The four lines that most figures have.
 pub const USUAL: [Line; 4] = [
@@ -206,14 +206,14 @@ impl Promise {
     }
 
     /// The certified promise at this one's true epsilon, where that is finite and differs by more than a hundredth.
-    pub fn at_true(&self) -> Option<Self> {
+    pub(crate) fn at_true(&self) -> Option<Self> {
         let truly = self.truly.filter(|e| *e > 0.0 && (e / self.epsilon).ln().abs() > 0.01)?;
         Some(Self::certified(truly, self.delta))
     }
 }
 
 /// The promises of [`USUAL`]: the literal one, the certified one at what it states, and at its true epsilon.
-pub fn usual_promises(literal: Promise) -> Promises {
+pub(crate) fn usual_promises(literal: Promise) -> Promises {
     let mut promises = vec![(CERTIFIED, Promise::certified(literal.epsilon, literal.delta))];
     promises.extend(literal.at_true().map(|promise| (AT_TRUE, promise)));
     promises.insert(0, (LITERAL, literal));

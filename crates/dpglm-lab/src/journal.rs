@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// The journal of one figure.
-pub struct Journal {
+pub(crate) struct Journal {
     path: PathBuf,
     file: File,
 }
@@ -19,7 +19,7 @@ pub fn path(folder: &Path, key: &str) -> PathBuf {
 
 impl Journal {
     /// Opens the journal of a figure for appending.
-    pub fn open(folder: &Path, key: &str) -> Result<Self> {
+    pub(crate) fn open(folder: &Path, key: &str) -> Result<Self> {
         std::fs::create_dir_all(folder)
             .map_err(|e| format!("{}: cannot make this folder: {e}", folder.display()))?;
         let path = path(folder, key);
@@ -32,7 +32,7 @@ impl Journal {
     }
 
     /// Appends a finished task, whole, with the line's end before it: a line that a crash cut short stays alone.
-    pub fn append(&mut self, record: &Record) -> Result<()> {
+    pub(crate) fn append(&mut self, record: &Record) -> Result<()> {
         let line = format!("\n{}", serde_json::to_string(record)?);
         self.file
             .write_all(line.as_bytes())

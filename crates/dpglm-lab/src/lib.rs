@@ -17,6 +17,8 @@
 //!
 //! Nothing here is private: every run has a fixed seed. The literal algorithms draw ordinary floating-point noise.
 
+#![warn(unreachable_pub)]
+
 pub mod attacks;
 pub mod c20;
 pub mod c21;

@@ -5,7 +5,7 @@
 
 pub mod dp_iht;
 pub mod frank_wolfe;
-pub mod frank_wolfe_regression;
+pub(crate) mod frank_wolfe_regression;
 pub mod gradient;
 pub mod label_iht;
 pub mod linear;
@@ -17,8 +17,9 @@ pub mod transfer;
 
 pub use dp_iht::{RiskNoise, dp_iht};
 pub use frank_wolfe_regression::{FrankWolfeNoise, frank_wolfe};
-pub use gradient::{GradientNoise, noisy_gradient};
-pub use label_iht::{PrintedLabelNoise, label_iht};
+pub use gradient::GradientNoise;
+pub(crate) use gradient::noisy_gradient;
+pub(crate) use label_iht::{PrintedLabelNoise, label_iht};
 pub use linear::LiteralLinear;
 pub use local_iht::{LocalConstants, local_iht};
 pub use mean::{LiteralMean, Truncate};

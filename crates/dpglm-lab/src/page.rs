@@ -176,7 +176,7 @@ pub fn number(line: &LineResult) -> String {
 }
 
 /// The stated and the true epsilon of a literal run.
-pub fn stated_and_true(promise: &Promise) -> String {
+pub(crate) fn stated_and_true(promise: &Promise) -> String {
     match promise.truly {
         Some(truly) => format!("; epsilon {} stated, {} true", epsilon(promise.epsilon), epsilon(truly)),
         None => format!("; epsilon {} stated, none true", epsilon(promise.epsilon)),

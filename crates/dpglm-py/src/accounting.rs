@@ -24,7 +24,7 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 pub fn account(py: Python<'_>, events_json: &str, delta: f64) -> PyResult<(f64, String)> {
     let events = events(events_json)?;
     let guarantee = py.detach(|| library::account(&events, delta)).map_err(exception)?;
-    Ok((guarantee.epsilon, dpglm_io::assembly::render::bound(guarantee.method)))
+    Ok((guarantee.epsilon, dpglm_workflow::render::bound(guarantee.method)))
 }
 
 /// Delta at an epsilon.

@@ -2,12 +2,12 @@
 
 use super::table::Table;
 use super::words::exception;
-use dpglm_io::assembly::Failure;
-use dpglm_io::assembly::describe::document::DescribeDocument;
-use dpglm_io::assembly::document::{Artefact as Document, parse};
-use dpglm_io::assembly::predict::{linear_predictors, predict};
-use dpglm_io::assembly::signed;
 use dpglm_sign::PublicKey;
+use dpglm_workflow::Failure;
+use dpglm_workflow::describe::document::DescribeDocument;
+use dpglm_workflow::document::{Artefact as Document, parse};
+use dpglm_workflow::predict::{linear_predictors, predict};
+use dpglm_workflow::signed;
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -117,7 +117,7 @@ pub fn verify_artefact(path: PathBuf, key: &str) -> PyResult<String> {
 }
 
 impl Artefact {
-    fn fit(&self) -> PyResult<&dpglm_io::assembly::document::FitDocument> {
+    fn fit(&self) -> PyResult<&dpglm_workflow::document::FitDocument> {
         match &self.0 {
             Document::Fit(fit) => Ok(fit),
             Document::Mean(_) => Err(exception(Failure::Failed("means predict nothing: fit a model".into()))),

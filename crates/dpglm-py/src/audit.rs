@@ -7,13 +7,13 @@ use super::words::exception;
 use dpglm::audit::Opposite;
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
-use dpglm_io::assembly::audit::ground::{self, Simulated, Stage};
-use dpglm_io::assembly::audit::report::AuditDocument;
-use dpglm_io::assembly::audit::subject::MeanToAudit;
-use dpglm_io::assembly::audit::{Attack, Subject};
-use dpglm_io::assembly::means::MeanMethod;
-use dpglm_io::assembly::{Failure, render};
-use dpglm_io::{Domain, Encoded, Wide};
+use dpglm_io::{Domain, Encoded, UniformBounds};
+use dpglm_workflow::audit::ground::{self, Simulated, Stage};
+use dpglm_workflow::audit::report::AuditDocument;
+use dpglm_workflow::audit::subject::MeanToAudit;
+use dpglm_workflow::audit::{Attack, Subject};
+use dpglm_workflow::means::MeanMethod;
+use dpglm_workflow::{Failure, render};
 use pyo3::prelude::*;
 
 /// How an estimator is attacked.
@@ -114,7 +114,7 @@ pub fn audit_model(
         let features = match (table, bounds) {
             (Some(table), _) => table.schema.clone(),
             (None, Some((low, high))) => {
-                Wide { intercept, ..Wide::new(low, high) }.schema("X".as_ref(), &names)?
+                UniformBounds { intercept, ..UniformBounds::new(low, high) }.schema("X".as_ref(), &names)?
             }
             (None, None) => {
                 return Err(Failure::Usage("simulated rows need one pair of --feature-bounds".into()));

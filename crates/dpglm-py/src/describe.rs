@@ -4,8 +4,8 @@ use super::fit::{granted, source};
 use super::running;
 use super::table::{Table, schema};
 use super::words::{as_in_python, exception};
-use dpglm_io::assembly::describe::Description;
-use dpglm_io::assembly::render;
+use dpglm_workflow::describe::Description;
+use dpglm_workflow::render;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

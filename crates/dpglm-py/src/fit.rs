@@ -6,11 +6,11 @@ use super::words::{as_in_python, exception};
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Adjacency;
-use dpglm_io::assembly::means::{MeanMethod, Means};
-use dpglm_io::assembly::model::{Facts, Method, Model, PublicFeatures, Wishes};
-use dpglm_io::assembly::tune::{self, Tune};
-use dpglm_io::assembly::{Failure, Known, budget, fit as assembly, planned, render};
-use dpglm_io::{EncodedColumn, Target, Wide};
+use dpglm_io::{EncodedColumn, Target, UniformBounds};
+use dpglm_workflow::means::{MeanMethod, Means};
+use dpglm_workflow::model::{FitRequest, Method, Model, PublicFeatures, TableFacts};
+use dpglm_workflow::tune::{self, Tune};
+use dpglm_workflow::{Failure, PublicFacts, budget, fit as assembly, planned, render};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -135,7 +135,7 @@ impl Asked {
     ) -> Result<Model, Failure> {
         let size = |c: &EncodedColumn| c.scaling.lower.abs().max(c.scaling.upper.abs());
         let entry = if self.uniform { 1.0 } else { columns.iter().map(size).fold(0.0, f64::max) };
-        let wishes = Wishes {
+        let request = FitRequest {
             family: self.family.as_deref().map(|name| render::named("family", name)).transpose()?,
             method: self.method.as_deref().map(|name| render::named("method", name)).transpose()?,
             robust: self.robust,
@@ -150,8 +150,8 @@ impl Asked {
             accepted: self.accept.clone(),
         };
         let unit = schema.unit().map(str::to_owned);
-        let facts = Facts { domain: target.domain.clone(), intercept: schema.intercept(), entry, unit };
-        let mut model = wishes.model_of(facts, (!self.uniform).then_some(schema))?;
+        let facts = TableFacts { domain: target.domain.clone(), intercept: schema.intercept(), entry, unit };
+        let mut model = request.model_of(facts, (!self.uniform).then_some(schema))?;
         model.validate()?;
         model = model.searching(self.bounds_share, columns, schema, Some(target))?;
         if let Some(table) = public {
@@ -261,8 +261,8 @@ impl AskedMeans {
         let means = means.under(schema);
         means.validate()?;
         means.require_zero(&match self.uniform {
-            Some((low, high)) => Known::Wide(Wide::new(low, high)),
-            None => Known::Schema(schema.clone()),
+            Some((low, high)) => PublicFacts::Uniform(UniformBounds::new(low, high)),
+            None => PublicFacts::Schema(schema.clone()),
         })?;
         Ok((means, granted(self.epsilon, self.delta)?))
     }

@@ -4,7 +4,7 @@
 //! for signals. A computation that is told to stop unwinds from its next step; what it had computed is dropped there, so
 //! nothing of it can be released.
 
-use dpglm_io::assembly::Failure;
+use dpglm_workflow::Failure;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::panic::resume_unwind;

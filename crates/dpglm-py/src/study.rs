@@ -3,8 +3,8 @@
 use super::running;
 use super::words::{as_in_python, exception};
 use dpglm::privacy::Budget;
-use dpglm_io::assembly::study::Question;
-use dpglm_io::assembly::{Failure, render};
+use dpglm_workflow::study::Question;
+use dpglm_workflow::{Failure, render};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 

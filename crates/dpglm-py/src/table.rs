@@ -2,10 +2,10 @@
 
 use super::words::exception;
 use dpglm::data::design::Storage;
-use dpglm_io::assembly::Failure;
-use dpglm_io::assembly::means::Means;
 use dpglm_io::memory::{self, Cells, Matrix, Meaning, Numbers, SparseRows};
 use dpglm_io::{Encoded, EncodedColumn, Precision, ReadOptions, Schema, Target};
+use dpglm_workflow::Failure;
+use dpglm_workflow::means::Means;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

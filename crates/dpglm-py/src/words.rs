@@ -1,6 +1,6 @@
 //! Failures as exceptions: the words of the command line, with its flags spelled as Python's parameters.
 
-use dpglm_io::assembly::Failure;
+use dpglm_workflow::Failure;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

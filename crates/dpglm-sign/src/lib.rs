@@ -8,6 +8,7 @@
 //!
 //! A signature says who wrote the bytes. It does not say that they are true: a reader trusts the holder of the key for that.
 
+#![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
 pub mod hex;

@@ -2,6 +2,9 @@
 //!
 //! Where the cuts fall depends on the shape alone, every piece has its own result, and results are combined in the
 //! order of the pieces: the answer is the same on any number of cores, whichever core takes which piece.
+//!
+//! Scoped threads and not `rayon`, whose pool outlives the call: a process that forks, as Python's `multiprocessing` does, would wait for
+//! workers that the child does not have.
 
 use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 

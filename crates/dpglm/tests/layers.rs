@@ -58,6 +58,52 @@ fn nothing_points_upward() {
     );
 }
 
+/// The crates, each of which may depend on those before it.
+const CRATES: [&str; 9] = [
+    "dpglm",
+    "dpglm-sign",
+    "dpglm-plot",
+    "dpglm-io",
+    "dpglm-workflow",
+    "dpglm-collect",
+    "dpglm-cli",
+    "dpglm-lab",
+    "dpglm-py",
+];
+
+#[test]
+fn no_crate_depends_on_a_later_one() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut found: Vec<String> =
+        fs::read_dir(root).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    found.sort_unstable();
+    let mut listed = CRATES.to_vec();
+    listed.sort_unstable();
+    assert_eq!(found, listed, "give every crate its place in this test");
+    for (place, name) in CRATES.iter().enumerate() {
+        let manifest = fs::read_to_string(root.join(name).join("Cargo.toml")).unwrap();
+        let used = crates_used(&manifest);
+        let wrong: Vec<&&str> = CRATES[place..].iter().filter(|later| used.contains(**later)).collect();
+        assert!(wrong.is_empty(), "{name} depends on {wrong:?}");
+    }
+    // The check itself can fail.
+    assert_eq!(
+        crates_used("[dependencies]\ndpglm.workspace = true\ndpglm-io = { path = \"..\" }\n"),
+        BTreeSet::from(["dpglm".to_owned(), "dpglm-io".to_owned()])
+    );
+}
+
+/// What a manifest names on the left of its lines.
+fn crates_used(manifest: &str) -> BTreeSet<String> {
+    let dependencies = manifest.split("\n[").filter(|part| part.contains("dependencies]"));
+    let lines = dependencies.flat_map(|part| part.lines().skip(1));
+    lines
+        .filter_map(|line| line.split(['.', ' ', '=']).next())
+        .filter(|n| n.starts_with("dpglm"))
+        .map(str::to_owned)
+        .collect()
+}
+
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

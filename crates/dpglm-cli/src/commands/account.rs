@@ -3,7 +3,7 @@
 use crate::events::{self, Mechanism};
 use crate::failure::Failure;
 use crate::render::{Digits, bound, guarantee, releases, rounded_up, sentence, table};
-use crate::{Format, flags, plot, render};
+use crate::{Format, flags, render};
 use clap::{ArgGroup, Args};
 use dpglm::accounting::{self, Method};
 use dpglm::privacy::Event;
@@ -115,7 +115,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let curve =
         if arguments.curve || arguments.plot.is_some() { accounting::curve(&events)? } else { Vec::new() };
     if let Some(path) = &arguments.plot {
-        let drawing = plot::privacy_curve(&curve, (epsilon, delta));
+        let drawing = dpglm_plot::privacy_curve(&curve, (epsilon, delta));
         std::fs::write(path, drawing)
             .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))?;
     }

@@ -1,24 +1,23 @@
 //! `dpglm audit`: does a method keep its promise on this data, as far as attacks can tell?
 
-mod drawing;
 mod external;
 
 use crate::commands::fit::sparse::SparseArguments;
 use crate::failure::Failure;
-use crate::model::{Family, Method, Wishes};
-use crate::table::{self, Columns, Known};
+use crate::model::{Family, FitRequest, Method};
+use crate::table::{self, Columns, PublicFacts};
 use crate::{Format, budget, flags, render};
 use clap::{Args, ValueEnum};
 use dpglm::audit::{Opposite, Table};
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
-use dpglm_io::assembly::audit::ground::{self, Simulated, Stage};
-use dpglm_io::assembly::audit::report::AuditDocument;
-use dpglm_io::assembly::audit::subject::MeanToAudit;
-use dpglm_io::assembly::audit::{Attack, Subject};
-use dpglm_io::assembly::search;
 use dpglm_io::schema::Missing;
-use dpglm_io::{Response, Wide};
+use dpglm_io::{Response, UniformBounds};
+use dpglm_workflow::audit::ground::{self, Simulated, Stage};
+use dpglm_workflow::audit::report::AuditDocument;
+use dpglm_workflow::audit::subject::MeanToAudit;
+use dpglm_workflow::audit::{Attack, Subject};
+use dpglm_workflow::search;
 use external::External;
 use std::path::PathBuf;
 
@@ -126,7 +125,7 @@ Examples:
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let (claim, privacy) = arguments.claim()?;
     let known = arguments.known()?;
-    if let Known::Schema(schema) = &known {
+    if let PublicFacts::Schema(schema) = &known {
         search::refuse(schema, "an audit")?;
     }
     arguments.refuse_misplaced()?;
@@ -155,7 +154,10 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     };
     let findings = attack.run(&subject, &mut stage, &mut rng)?;
     if let Some(plot) = &arguments.plot {
-        dpglm_io::write_atomically(plot, drawing::drawing(&findings, claim).as_bytes())?;
+        dpglm_io::write_atomically(
+            plot,
+            dpglm_plot::roc(&findings, claim.0.map(|epsilon| (epsilon, claim.1))).as_bytes(),
+        )?;
     }
     let document = AuditDocument::new(&findings, &subject, &stage, claim, arguments.confidence, runs);
     let text = if format == Format::Json { render::json(&document)? } else { document.in_words() };
@@ -215,14 +217,19 @@ impl Arguments {
         Ok(())
     }
 
-    fn stage(&self, known: &Known, subject: &Subject, rng: &mut RandomSource) -> Result<Stage, Failure> {
+    fn stage(
+        &self,
+        known: &PublicFacts,
+        subject: &Subject,
+        rng: &mut RandomSource,
+    ) -> Result<Stage, Failure> {
         let domain = known.domain()?;
         if let Some(path) = &self.file {
             let read = |path: &PathBuf| self.columns.read(path, known, !subject.is_mean());
             let neighbour = self.neighbour.as_ref().map(read).transpose()?;
             return Ok(Stage::of_tables(read(path)?, neighbour, domain.as_ref(), subject, rng)?);
         }
-        let Known::Wide(wide) = known else {
+        let PublicFacts::Uniform(uniform) = known else {
             return Err(Failure::Usage(
                 "a schema describes a file: give FILE, or --feature-bounds with --rows and --columns for simulated rows".into(),
             ));
@@ -230,12 +237,12 @@ impl Arguments {
         let (Some(rows), Some(columns)) = (self.rows, self.columns.columns) else {
             return Err(Failure::Usage("give FILE, or --rows N and --columns D for simulated rows".into()));
         };
-        let (bounds, intercept, support) = (wide.bounds.feature, wide.intercept, self.sparse.sparsity);
+        let (bounds, intercept, support) = (uniform.bounds.feature, uniform.intercept, self.sparse.sparsity);
         let wanted = Simulated { rows, columns, bounds, intercept, support };
         Ok(ground::simulated(&wanted, domain.as_ref(), subject, rng)?)
     }
 
-    fn subject(&self, known: &Known) -> Result<Subject, Failure> {
+    fn subject(&self, known: &PublicFacts) -> Result<Subject, Failure> {
         if let Some(method) = self.mean {
             return Ok(Subject::Mean { method, sparsity: self.sparse.sparsity });
         }
@@ -261,21 +268,25 @@ impl Arguments {
             };
             return Ok(Subject::External { name, family: one_predictor, start: Box::new(start) });
         }
-        let wishes =
-            Wishes { family: Some(family), method: self.method, ridge: self.ridge, ..self.sparse.wishes() };
-        let mut model = wishes.model(known)?;
+        let request = FitRequest {
+            family: Some(family),
+            method: self.method,
+            ridge: self.ridge,
+            ..self.sparse.request()
+        };
+        let mut model = request.model(known)?;
         model.validate()?;
         model.sparse.public_features = self.sparse.public_features(&self.columns, known)?;
         Ok(Subject::Model(Box::new(model)))
     }
 
     /// What is publicly known, from the schema or from flags.
-    fn known(&self) -> Result<Known, Failure> {
+    fn known(&self) -> Result<PublicFacts, Failure> {
         // As `dpglm mean` does: columns that are not centred keep their zero.
         let centred = self.sparse.sparsity.is_none();
         let files = [&self.file, &self.neighbour, self.sparse.public_file()];
         match self.columns.known(&files.map(Option::as_ref))? {
-            Known::Schema(mut schema) => {
+            PublicFacts::Schema(mut schema) => {
                 if schema.unit().is_some() || schema.exposure().is_some() || schema.missing() == Missing::Drop
                 {
                     return Err(Failure::Failed(
@@ -287,14 +298,16 @@ impl Arguments {
                 if let Some(target) = &self.target {
                     schema = schema.with_target(Some(target))?;
                 }
-                Ok(Known::Schema(match self.mean {
+                Ok(PublicFacts::Schema(match self.mean {
                     Some(_) => schema.with_target(None)?.with_intercept(centred),
                     None if self.no_intercept => schema.with_intercept(false),
                     None => schema,
                 }))
             }
-            Known::Wide(wide) if self.mean.is_some() => Ok(Known::Wide(Wide { intercept: centred, ..wide })),
-            Known::Wide(wide) => {
+            PublicFacts::Uniform(uniform) if self.mean.is_some() => {
+                Ok(PublicFacts::Uniform(UniformBounds { intercept: centred, ..uniform }))
+            }
+            PublicFacts::Uniform(uniform) => {
                 if let Some((low, high)) = self.target_bounds {
                     dpglm_io::bounds::declared("--target-bounds", low, high)?;
                 } else if !self.binary {
@@ -304,9 +317,9 @@ impl Arguments {
                     ));
                 }
                 let response = self.target.clone().map_or(Response::LastColumn, Response::Column);
-                let mut wide = Wide { response, intercept: !self.no_intercept, ..wide };
-                (wide.bounds.target, wide.bounds.binary) = (self.target_bounds, self.binary);
-                Ok(Known::Wide(wide))
+                let mut uniform = UniformBounds { response, intercept: !self.no_intercept, ..uniform };
+                (uniform.bounds.target, uniform.bounds.binary) = (self.target_bounds, self.binary);
+                Ok(PublicFacts::Uniform(uniform))
             }
         }
     }

@@ -6,8 +6,8 @@ use crate::progress::tell;
 use crate::table::{Columns, Search, Storage};
 use crate::{Format, budget, flags, planned};
 use clap::Args;
-use dpglm_io::assembly::Known;
-use dpglm_io::assembly::describe::{Description, LEVEL};
+use dpglm_workflow::PublicFacts;
+use dpglm_workflow::describe::{Description, LEVEL};
 use std::path::PathBuf;
 
 /// A private description of a table: for each number its mean, standard deviation and quartiles, for each category the shares of its levels,
@@ -101,7 +101,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     }
     let columns = columns(arguments);
     let (bounds_share, known) = arguments.search.of(columns.known(&[arguments.file.as_ref()])?)?;
-    let Known::Schema(schema) = known else {
+    let PublicFacts::Schema(schema) = known else {
         return Err(Failure::Usage("a description needs --schema FILE".into()));
     };
     let asked = Description {
@@ -114,7 +114,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     };
     let schema = asked.schema(schema)?;
     let prepared = asked.prepare(&schema)?;
-    let known = Known::Schema(schema);
+    let known = PublicFacts::Schema(schema);
     let privacy = arguments.budget.privacy()?;
     let path = match &arguments.file {
         Some(path) if !arguments.dry_run => path,

@@ -4,16 +4,16 @@ pub(super) mod sparse;
 
 use crate::artefact::{Artefact, Destination};
 use crate::failure::Failure;
-use crate::model::{Family, Method, Model, Wishes};
+use crate::model::{Family, FitRequest, Method, Model};
 use crate::progress::{Progress, tell};
-use crate::table::{self, Columns, Known};
+use crate::table::{self, Columns, PublicFacts};
 use crate::{Format, budget, flags, planned};
 use clap::Args;
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
-use dpglm_io::assembly::tune::{self, Tune};
-use dpglm_io::assembly::{fit, notes};
-use dpglm_io::{Response, Wide};
+use dpglm_io::{Response, UniformBounds};
+use dpglm_workflow::tune::{self, Tune};
+use dpglm_workflow::{fit, notes};
 use std::path::{Path, PathBuf};
 
 /// Fit a private generalized linear model: linear, logistic, Poisson or multinomial.
@@ -118,9 +118,9 @@ Examples:
   NumPy arrays with one pair of bounds for all features:
     dpglm fit --design X.npy --response y.npy --binary --feature-bounds=-1,1 --epsilon 0.5 --delta 1e-6
   A thousand columns of which ten matter:
-    dpglm fit wide.csv --header --feature-bounds=-1,1 --binary --sparsity 10 --epsilon 1 --delta 1e-6
+    dpglm fit uniform.csv --header --feature-bounds=-1,1 --binary --sparsity 10 --epsilon 1 --delta 1e-6
   The same where nobody knows how many matter:
-    dpglm fit wide.csv --header --feature-bounds=-1,1 --binary --tune sparsity=auto,clip=auto --epsilon 1 --delta 1e-6
+    dpglm fit uniform.csv --header --feature-bounds=-1,1 --binary --tune sparsity=auto,clip=auto --epsilon 1 --delta 1e-6
   Where nobody knows how large incomes are:
     dpglm fit people.csv --schema schema.toml --bounds private --magnitudes income=1e9:1 --epsilon 1 --delta 1e-6
   What would a fit cost? No file is needed:
@@ -130,7 +130,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let (share, known) = arguments.search.of(arguments.known()?)?;
     let mut model = arguments.model(&known)?;
     model.validate()?;
-    if let Known::Schema(schema) = &known {
+    if let PublicFacts::Schema(schema) = &known {
         let (columns, target) = schema.encoded()?;
         model = model.searching(share, &columns, schema, target.as_ref())?;
     }
@@ -158,7 +158,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
 
 fn dry_run(
     arguments: &Arguments,
-    known: &Known,
+    known: &PublicFacts,
     model: &Model,
     privacy: Privacy,
     format: Format,
@@ -184,10 +184,10 @@ impl Arguments {
     }
 
     /// What is publicly known, from the schema or from flags.
-    fn known(&self) -> Result<Known, Failure> {
+    fn known(&self) -> Result<PublicFacts, Failure> {
         let files = [&self.file, &self.design, &self.response, self.sparse.public_file()];
         match self.columns.known(&files.map(Option::as_ref))? {
-            Known::Schema(mut schema) => {
+            PublicFacts::Schema(mut schema) => {
                 if let Some(target) = &self.target {
                     schema = schema.with_target(Some(target))?;
                 }
@@ -197,9 +197,9 @@ impl Arguments {
                 if self.no_intercept {
                     schema = schema.with_intercept(false);
                 }
-                Ok(Known::Schema(schema))
+                Ok(PublicFacts::Schema(schema))
             }
-            Known::Wide(wide) => {
+            PublicFacts::Uniform(uniform) => {
                 let response = match (&self.response, &self.target) {
                     (Some(file), _) => Response::File(file.clone()),
                     (None, Some(column)) => Response::Column(column.clone()),
@@ -219,15 +219,15 @@ impl Arguments {
                     ));
                 }
                 let unit = self.unit.clone();
-                let mut wide = Wide { response, unit, intercept: !self.no_intercept, ..wide };
-                (wide.bounds.target, wide.bounds.binary) = (self.target_bounds, self.binary);
-                Ok(Known::Wide(wide))
+                let mut uniform = UniformBounds { response, unit, intercept: !self.no_intercept, ..uniform };
+                (uniform.bounds.target, uniform.bounds.binary) = (self.target_bounds, self.binary);
+                Ok(PublicFacts::Uniform(uniform))
             }
         }
     }
 
-    fn model(&self, known: &Known) -> Result<Model, Failure> {
-        let wishes = Wishes {
+    fn model(&self, known: &PublicFacts) -> Result<Model, Failure> {
+        let request = FitRequest {
             family: self.family,
             method: self.method,
             robust: self.robust,
@@ -235,15 +235,15 @@ impl Arguments {
             radius: self.radius,
             level: self.intervals,
             tune: self.tune.clone().unwrap_or_default(),
-            ..self.sparse.wishes()
+            ..self.sparse.request()
         };
-        if wishes.tune.clip {
+        if request.tune.clip {
             tell(
                 "note: clip=auto: rows and residuals are clipped at levels found privately, as --method likelihood and \
                   select-refine always do",
             );
         }
-        Ok(wishes.model(known)?)
+        Ok(request.model(known)?)
     }
 
     fn privacy(&self, method: Method) -> Result<Privacy, Failure> {

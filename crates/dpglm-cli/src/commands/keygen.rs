@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::{Format, render};
 use clap::Args;
-use dpglm_io::assembly::signed;
+use dpglm_workflow::signed;
 use serde::Serialize;
 use std::path::PathBuf;
 

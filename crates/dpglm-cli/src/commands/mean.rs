@@ -4,19 +4,19 @@ use crate::artefact::{Artefact, Destination};
 use crate::failure::Failure;
 use crate::means::{MeanMethod, Means};
 use crate::progress::tell;
-use crate::table::{self, Columns, Known};
+use crate::table::{self, Columns, PublicFacts};
 use crate::{Format, budget, flags, planned};
 use clap::Args;
-use dpglm_io::assembly::tune::{self, Tune};
-use dpglm_io::assembly::{fit, notes};
-use dpglm_io::{EncodedColumn, Scaling, Wide};
+use dpglm_io::{EncodedColumn, Scaling, UniformBounds};
+use dpglm_workflow::tune::{self, Tune};
+use dpglm_workflow::{fit, notes};
 use indexmap::IndexMap;
 use std::path::PathBuf;
 
 /// The private means of a table's columns; of a category, the share of each level but the reference.
 ///
 /// A coarse private look finds where the rows lie within their public bounds; the mean is then taken with noise in
-/// proportion to their real spread. Wide bounds therefore cost little. Under a schema each column has its own clip and noise; cells
+/// proportion to their real spread. UniformBounds bounds therefore cost little. Under a schema each column has its own clip and noise; cells
 /// that are missing are counted out column by column if the schema says missing = "drop".
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -102,7 +102,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let (bounds_share, known) = arguments.search.of(known(arguments)?)?;
     let largest = Means::largest(&arguments.tune.clone().unwrap_or_default())?;
     let is_sparse = arguments.sparsity.or(largest).is_some();
-    let default = Means::default_method(matches!(known, Known::Wide(_)), is_sparse);
+    let default = Means::default_method(matches!(known, PublicFacts::Uniform(_)), is_sparse);
     let mut means = Means {
         level: arguments.intervals,
         sparsity: arguments.sparsity,
@@ -113,15 +113,17 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         weights: arguments.weights.clone().map(|Precision(weights)| weights).unwrap_or_default(),
         ..Means::by_method(arguments.method.unwrap_or(default))
     };
-    if let Known::Schema(schema) = &known {
+    if let PublicFacts::Schema(schema) = &known {
         means = means.under(schema);
     }
     means.validate()?;
     // Columns that are not centred keep their zero, the mean of those that are not chosen.
     let centred = !means.is_sparse();
     let known = match known {
-        Known::Schema(schema) => Known::Schema(schema.with_intercept(centred)),
-        Known::Wide(wide) => Known::Wide(Wide { intercept: centred, ..wide }),
+        PublicFacts::Schema(schema) => PublicFacts::Schema(schema.with_intercept(centred)),
+        PublicFacts::Uniform(uniform) => {
+            PublicFacts::Uniform(UniformBounds { intercept: centred, ..uniform })
+        }
     };
     means.require_zero(&known)?;
     let privacy = arguments.budget.privacy()?;
@@ -133,16 +135,16 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
             budget::warn_of_large_delta(privacy, rows);
             notes::of_few_rows(means.sparsity.or(means.largest), rows).iter().for_each(|note| tell(note));
             let declared = match &known {
-                Known::Schema(schema) => schema.encoded()?.0,
+                PublicFacts::Schema(schema) => schema.encoded()?.0,
                 // The noise does not depend on the ranges.
-                Known::Wide(_) => placeholders(columns),
+                PublicFacts::Uniform(_) => placeholders(columns),
             };
             let (estimator, rng) = (means.estimator(&declared)?, arguments.budget.source()?);
             let certificate = estimator.planned(columns, rows, known.adjacency(), privacy, &rng)?;
             return planned::show(&certificate, format);
         }
     };
-    if let Known::Schema(schema) = &known {
+    if let PublicFacts::Schema(schema) = &known {
         // What cannot be had is refused before any table is opened.
         means.estimator(&schema.encoded()?.0)?;
     }
@@ -154,23 +156,23 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
 }
 
 /// What is publicly known, from the schema or from flags. Target and exposure are columns like any other here.
-fn known(arguments: &Arguments) -> Result<Known, Failure> {
+fn known(arguments: &Arguments) -> Result<PublicFacts, Failure> {
     match arguments.columns.known(&[arguments.file.as_ref()])? {
-        Known::Schema(mut schema) => {
+        PublicFacts::Schema(mut schema) => {
             if let Some(unit) = &arguments.unit {
                 schema = schema.with_unit(Some(unit))?;
             }
             let (by, weight) = (arguments.by.as_deref(), arguments.sample_weight.as_deref());
-            Ok(Known::Schema(Means::schema(schema, by, weight)?))
+            Ok(PublicFacts::Schema(Means::schema(schema, by, weight)?))
         }
-        Known::Wide(wide) => {
+        PublicFacts::Uniform(uniform) => {
             let named = [("--by", &arguments.by), ("--sample-weight", &arguments.sample_weight)];
             if let Some((flag, _)) = named.into_iter().find(|(_, given)| given.is_some()) {
                 return Err(Failure::Usage(format!(
                     "{flag} needs a column whose levels or bounds are declared: give --schema FILE, or leave out {flag}"
                 )));
             }
-            Ok(Known::Wide(Wide { unit: arguments.unit.clone(), ..wide }))
+            Ok(PublicFacts::Uniform(UniformBounds { unit: arguments.unit.clone(), ..uniform }))
         }
     }
 }

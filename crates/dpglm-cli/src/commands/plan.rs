@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use crate::progress::{Progress, tell};
 use crate::table;
-use crate::{Format, flags, plot, render};
+use crate::{Format, flags, render};
 use clap::Args;
-use dpglm_io::assembly::study::{ModelName, Question};
+use dpglm_workflow::study::{ModelName, Question};
 use std::path::PathBuf;
 
 /// Plan a study: from two of rows, epsilon and error to the third.
@@ -84,7 +84,12 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     drop(bar);
     if let Some(path) = &arguments.plot {
         let found = &answer.document;
-        let svg = plot::errors(|n, e| answer.law.error(n, e), found.rows, found.epsilon, &answer.points);
+        let svg = dpglm_plot::planned_error(
+            |n, e| answer.law.error(n, e),
+            found.rows,
+            found.epsilon,
+            &answer.points,
+        );
         std::fs::write(path, svg)
             .map_err(|e| Failure::Failed(format!("cannot write {}: {e}", path.display())))?;
     }

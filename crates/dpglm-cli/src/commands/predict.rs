@@ -6,9 +6,9 @@ use crate::progress::tell;
 use crate::table::{Lists, declared_header, is_text, lists};
 use crate::{Format, render};
 use clap::Args;
-use dpglm_io::assembly::predict::{Predictions, linear_predictors, predict};
 use dpglm_io::schema::{Column, Kind};
-use dpglm_io::{Declared, Encoded, ReadOptions, Schema, Wide, read_table, read_wide, shape};
+use dpglm_io::{Declared, Encoded, ReadOptions, Schema, UniformBounds, read_table, read_uniform, shape};
+use dpglm_workflow::predict::{Predictions, linear_predictors, predict};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -91,14 +91,14 @@ fn read(arguments: &Arguments, schema: &Schema) -> Result<Encoded, Failure> {
                 path.display()
             )));
         };
-        let wide = Wide {
+        let uniform = UniformBounds {
             features: Some(features.len()),
             intercept: schema.intercept(),
             scale: schema.scale(),
             lists: arguments.sparse_columns.as_ref().map(|Lists(names)| names.clone()),
-            ..Wide::new(numeric.bounds.lower(), numeric.bounds.upper())
+            ..UniformBounds::new(numeric.bounds.lower(), numeric.bounds.upper())
         };
-        return Ok(read_wide(path, &wide, &options)?);
+        return Ok(read_uniform(path, &uniform, &options)?);
     };
     if arguments.sparse_columns.is_some() {
         return Err(Failure::Usage(format!(

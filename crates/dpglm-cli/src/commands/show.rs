@@ -4,8 +4,8 @@ use crate::failure::Failure;
 use crate::{Format, artefact, render};
 use clap::Args;
 use dpglm::accounting::Certificate;
-use dpglm_io::assembly::signed;
 use dpglm_sign::PublicKey;
+use dpglm_workflow::signed;
 use std::path::PathBuf;
 
 /// Show a model, means or a description written by `--output`, and check their certificate.

@@ -162,7 +162,7 @@ impl Device {
     }
 
     /// Gives a report that was made under a mistyped token the right one. The bytes stay the same, so nothing more is spent.
-    pub fn correct_token(&mut self, accepted: &Accepted, token: &Token) -> Result<Option<Answered>> {
+    pub(crate) fn correct_token(&mut self, accepted: &Accepted, token: &Token) -> Result<Option<Answered>> {
         let study = accepted.study.fingerprint().to_string();
         let open = |entry: &&mut Entry| entry.study == study && entry.standing != Standing::Counted;
         if let Some(entry) = self.ledger.answers.iter_mut().find(open)
@@ -196,15 +196,14 @@ impl Device {
     /// Replaces the ledger; when this returns it is on the disk.
     fn save(&self) -> Result<()> {
         let path = self.folder.join("ledger.json");
-        let beside = self.folder.join("ledger.json.new");
         let text = serde_json::to_string_pretty(&self.ledger)
             .map_err(|error| Error::Argument(format!("the ledger cannot be written: {error}")))?;
         let written = || -> std::io::Result<()> {
-            let mut file =
-                private(OpenOptions::new().write(true).create(true).truncate(true)).open(&beside)?;
+            // Readable by its owner only, as all such files are made.
+            let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
             file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&beside, &path)?;
+            file.as_file().sync_all()?;
+            file.persist(&path)?;
             File::open(&self.folder)?.sync_all()
         };
         written().map_err(Error::file(&path, "nothing was sent; free some space or fix the folder's rights"))

@@ -15,7 +15,7 @@ use crate::storage::{Phase, TokenHash};
 use crate::token::Token;
 
 /// Tokens made by one call at most.
-pub const MAX_ENROLMENT: usize = 10_000;
+pub(crate) const MAX_ENROLMENT: usize = 10_000;
 
 /// Refuses a caller who is not the administrator.
 fn refusal(shared: &Shared, headers: &HeaderMap) -> Option<Response> {

@@ -118,7 +118,7 @@ pub(super) struct Keeper {
 
 impl Keeper {
     /// Starts the thread. It ends when the service does.
-    pub fn start(self, mut storage: Box<dyn Storage>, woken: Receiver<()>) {
+    pub(super) fn start(self, mut storage: Box<dyn Storage>, woken: Receiver<()>) {
         thread::spawn(move || {
             loop {
                 match self.look(&mut *storage) {

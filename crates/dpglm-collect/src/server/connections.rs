@@ -162,7 +162,7 @@ pub(super) struct Server {
 
 impl Server {
     /// Serves until `stop` resolves, then finishes what has begun.
-    pub async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()>) -> io::Result<()> {
+    pub(super) async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()>) -> io::Result<()> {
         let registry =
             Arc::new(Registry { limits: self.limits, trusted: self.trusted.clone(), open: Mutex::default() });
         let shared = Arc::new(self);

@@ -25,7 +25,7 @@ struct State {
 
 impl Health {
     /// A storage that has just been read.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { state: Mutex::new(State { read: Instant::now(), writing: None, failed: None }) }
     }
 
@@ -33,29 +33,29 @@ impl Health {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    pub fn read(&self) {
+    pub(super) fn read(&self) {
         self.change(|state| state.read = Instant::now());
     }
 
-    pub fn writing(&self, since: Option<Instant>) {
+    pub(super) fn writing(&self, since: Option<Instant>) {
         self.change(|state| state.writing = since);
     }
 
-    pub fn written(&self) {
+    pub(super) fn written(&self) {
         self.change(|state| state.failed = None);
     }
 
-    pub fn failed(&self) {
+    pub(super) fn failed(&self) {
         self.change(|state| state.failed = Some(Instant::now()));
     }
 
     /// Whether what was last read may still be shown.
-    pub fn is_fresh(&self) -> bool {
+    pub(crate) fn is_fresh(&self) -> bool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).read.elapsed() < STALE
     }
 
     /// Whether a report would be taken now, as far as is known. A failure is forgotten after a while: somebody must try.
-    pub fn is_ready(&self) -> bool {
+    pub(crate) fn is_ready(&self) -> bool {
         let state = *self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let stuck = state.writing.is_some_and(|since| since.elapsed() > STUCK);
         let failed = state.failed.is_some_and(|since| since.elapsed() < STALE);

@@ -1,5 +1,8 @@
 //! A limit on requests from one address: a bucket of tokens that fills at a steady rate. And whose address it is, behind
 //! proxies.
+//!
+//! The bucket is written by hand: crates such as `governor` make an entry for every address that asks and cannot tell a known address
+//! from a new one, while here memory is bounded, and where it is full only new addresses are turned away.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -40,12 +43,12 @@ pub(super) struct RateLimit {
 
 impl RateLimit {
     /// So many a second, with bursts of ten seconds' worth.
-    pub fn new(per_second: f64) -> Self {
+    pub(super) fn new(per_second: f64) -> Self {
         Self { per_second, burst: (10.0 * per_second).max(1.0), buckets: Mutex::default() }
     }
 
     /// Whether this address may ask now.
-    pub fn allows(&self, address: IpAddr, now: Instant) -> bool {
+    pub(super) fn allows(&self, address: IpAddr, now: Instant) -> bool {
         // A whole network belongs to one holder in IPv6.
         let address = match address {
             IpAddr::V6(v6) if v6.to_ipv4_mapped().is_none() => {

@@ -1,4 +1,7 @@
 //! Counters for Prometheus. Numbers only: nothing about a device or a report.
+//!
+//! Written by hand: the counters and their one label are known when it is compiled, and a crate would add its registry, locks and
+//! derived labels to write the same forty lines of text.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -25,7 +28,7 @@ fn microseconds(time: Duration) -> u64 {
 }
 
 impl Metrics {
-    pub fn answered(&self, answer: Answer, time: Duration) {
+    pub(super) fn answered(&self, answer: Answer, time: Duration) {
         if let Some(place) = Answer::ALL.iter().position(|&known| known == answer) {
             self.answers[place].fetch_add(1, Relaxed);
         }
@@ -34,18 +37,18 @@ impl Metrics {
         self.latency_microseconds.fetch_add(microseconds(time), Relaxed);
     }
 
-    pub fn batch(&self, reports: usize, time: Duration) {
+    pub(super) fn batch(&self, reports: usize, time: Duration) {
         self.batches.fetch_add(1, Relaxed);
         self.batched.fetch_add(reports as u64, Relaxed);
         self.commit_microseconds.fetch_add(microseconds(time), Relaxed);
     }
 
-    pub fn storage_failed(&self) {
+    pub(crate) fn storage_failed(&self) {
         self.storage_failures.fetch_add(1, Relaxed);
     }
 
     /// The text format of Prometheus, without what the storage knows.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut text = String::from(
             "# HELP dpglm_answers_total Answers to reports, by code.\n# TYPE dpglm_answers_total counter\n",
         );

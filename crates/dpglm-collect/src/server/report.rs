@@ -19,7 +19,7 @@ use crate::protocol::RoundNumbers;
 use crate::storage::{Outcome, Request, Submission, TokenHash};
 
 /// No report's body is longer than this; a message is shorter.
-pub const MAX_BODY: usize = 64;
+pub(crate) const MAX_BODY: usize = 64;
 
 /// An answer in its HTTP form.
 pub(super) fn answered(answer: Answer) -> Response {

@@ -82,7 +82,7 @@ impl Turn {
 
 impl Writer {
     /// Starts the thread. It ends when the last `Writer` is dropped and all jobs are done.
-    pub fn start(
+    pub(super) fn start(
         mut storage: Box<dyn Storage>,
         rules: Rules,
         metrics: Arc<Metrics>,
@@ -137,14 +137,14 @@ impl Writer {
     }
 
     /// Decides a request; returns after the outcome is durable.
-    pub async fn ask(&self, request: Request) -> std::result::Result<Outcome, Unavailable> {
+    pub(super) async fn ask(&self, request: Request) -> std::result::Result<Outcome, Unavailable> {
         let (answer, outcome) = oneshot::channel();
         self.jobs.try_send(Job::Ask(request, answer)).map_err(|_| Unavailable)?;
         timeout(DEADLINE, outcome).await.ok().and_then(std::result::Result::ok).ok_or(Unavailable)
     }
 
     /// Makes an administrator's change; returns after it is durable.
-    pub async fn change(&self, change: Change) -> Result<bool> {
+    pub(super) async fn change(&self, change: Change) -> Result<bool> {
         let gone = || Error::Storage("the storage does not answer: try again later".into());
         let (answer, outcome) = oneshot::channel();
         self.jobs.try_send(Job::Change(change, answer)).map_err(|_| gone())?;

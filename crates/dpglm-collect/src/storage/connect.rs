@@ -25,7 +25,7 @@ pub(super) struct Place {
 
 impl Place {
     /// Reads a URL. It may hold a password, so no message quotes it.
-    pub fn parse(url: &str) -> Result<Self> {
+    pub(super) fn parse(url: &str) -> Result<Self> {
         let (url, roots) = take_roots(url);
         let mut config: Config = url.parse().map_err(|error: postgres::Error| {
             let cause =
@@ -41,7 +41,7 @@ impl Place {
     }
 
     /// A new connection.
-    pub fn connect(&self) -> Result<Client> {
+    pub(super) fn connect(&self) -> Result<Client> {
         Ok(self.config.connect(self.tls.clone())?)
     }
 }

@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 const CREATION_LOCK: i64 = 0x6470_676c_6d00_0001;
 
 /// A study in a PostgreSQL database.
-pub struct Postgres {
+pub(crate) struct Postgres {
     place: connect::Place,
     access: Access,
     open: Option<Connection>,
@@ -46,7 +46,7 @@ struct Statements {
 
 impl Postgres {
     /// Connects; a service may create the tables.
-    pub fn open(url: &str, access: Access) -> Result<Self> {
+    pub(crate) fn open(url: &str, access: Access) -> Result<Self> {
         let mut storage = Self { place: connect::Place::parse(url)?, access, open: None };
         storage.connection()?;
         Ok(storage)

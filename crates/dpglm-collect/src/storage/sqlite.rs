@@ -19,13 +19,13 @@ use super::{
 use crate::error::{Error, Result};
 
 /// A study in an SQLite file.
-pub struct Sqlite {
+pub(crate) struct Sqlite {
     connection: Connection,
 }
 
 impl Sqlite {
     /// Opens the file; a service may create it.
-    pub fn open(path: &Path, access: Access) -> Result<Self> {
+    pub(crate) fn open(path: &Path, access: Access) -> Result<Self> {
         let failed = |error: &dyn std::fmt::Display| {
             Error::Storage(format!("cannot open {}: {error}", path.display()))
         };

@@ -4,7 +4,7 @@
 /// In SQLite.
 pub(super) mod sqlite {
     /// The tables as the first version made them.
-    pub const SCHEMA_1: &str = "
+    pub(crate) const SCHEMA_1: &str = "
 CREATE TABLE study (
     one INTEGER PRIMARY KEY CHECK (one = 1), text TEXT NOT NULL, signature TEXT NOT NULL) STRICT;
 CREATE TABLE rounds (
@@ -17,7 +17,7 @@ CREATE TABLE enrolment (one INTEGER PRIMARY KEY CHECK (one = 1), count INTEGER N
 INSERT INTO enrolment VALUES (1, 0);";
 
     /// Places in a round, rounds drawn from tokens, revoked tokens, and the version itself.
-    pub const FROM_1_TO_2: &str = "
+    pub(crate) const FROM_1_TO_2: &str = "
 CREATE TABLE schema (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL) STRICT;
 INSERT INTO schema VALUES (1, 2);
 CREATE TABLE assignment (
@@ -31,7 +31,7 @@ ALTER TABLE devices ADD COLUMN revoked INTEGER NOT NULL DEFAULT 0;";
 /// In PostgreSQL.
 pub(super) mod postgres {
     /// The tables as the first version made them.
-    pub const SCHEMA_1: &str = "
+    pub(crate) const SCHEMA_1: &str = "
 CREATE TABLE dpglm_study (
     one INTEGER PRIMARY KEY CHECK (one = 1), text TEXT NOT NULL, signature TEXT NOT NULL);
 CREATE TABLE dpglm_rounds (
@@ -44,7 +44,7 @@ CREATE TABLE dpglm_enrolment (one INTEGER PRIMARY KEY CHECK (one = 1), count BIG
 INSERT INTO dpglm_enrolment VALUES (1, 0);";
 
     /// Places in a round, rounds drawn from tokens, revoked tokens, and the version itself.
-    pub const FROM_1_TO_2: &str = "
+    pub(crate) const FROM_1_TO_2: &str = "
 CREATE TABLE dpglm_schema (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL);
 INSERT INTO dpglm_schema VALUES (1, 2);
 CREATE TABLE dpglm_assignment (

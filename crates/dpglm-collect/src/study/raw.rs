@@ -145,7 +145,7 @@ fn column(name: String, bounds: [f64; 2]) -> std::result::Result<Column, String>
 }
 
 impl RawFeatures {
-    pub fn columns(&self) -> Result<Vec<Column>> {
+    pub(super) fn columns(&self) -> Result<Vec<Column>> {
         match self {
             RawFeatures::Listed(list) => Ok(list.iter().map(|raw| raw.column.clone()).collect()),
             RawFeatures::Alike(alike) => {
@@ -166,7 +166,7 @@ struct Version {
 }
 
 impl RawStudy {
-    pub fn parse(text: &str) -> Result<Self> {
+    pub(super) fn parse(text: &str) -> Result<Self> {
         if text.len() > MAX_LENGTH {
             return Err(Error::study("the file is larger than 1 MiB", "declare features alike together"));
         }
@@ -186,7 +186,7 @@ impl RawStudy {
     }
 
     /// Where the study is served. Version 1 did not say.
-    pub fn origins(&self) -> Result<Vec<Origin>> {
+    pub(super) fn origins(&self) -> Result<Vec<Origin>> {
         let named: &[String] = match &self.service {
             Some(Services::One(one)) => std::slice::from_ref(one),
             Some(Services::Several(several)) => several,
@@ -210,7 +210,7 @@ impl RawStudy {
     }
 
     /// When the study expires, in seconds since 1970: the end of its last day, in UTC. Version 1 did not say.
-    pub fn expiry(&self) -> Result<Option<u64>> {
+    pub(crate) fn expiry(&self) -> Result<Option<u64>> {
         let last = match (&self.expires, self.version) {
             (None, 1) => return Ok(None),
             (Some(Datetime { date: Some(date), time: None, offset: None }), 2..) => date,
@@ -224,7 +224,7 @@ impl RawStudy {
         Ok(Some(86_400 * (days(i64::from(last.year), i64::from(last.month), i64::from(last.day)) + 1)))
     }
 
-    pub fn validate(&self, features: &[Column]) -> Result<()> {
+    pub(super) fn validate(&self, features: &[Column]) -> Result<()> {
         for (key, text) in
             [("name", &self.name), ("purpose", &self.purpose), ("participants", &self.participants)]
         {

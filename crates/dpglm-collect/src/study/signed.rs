@@ -105,7 +105,7 @@ impl SignedStudy {
     }
 
     /// The signature of the page's facts, hexadecimal.
-    pub fn page_signature(&self) -> Option<String> {
+    pub(crate) fn page_signature(&self) -> Option<String> {
         self.page.map(|page| page.to_string())
     }
 

@@ -60,7 +60,7 @@ impl MissingCells {
 }
 
 impl Builder {
-    pub fn new(path: &Path, schema: &Schema, plan: Plan, settings: Settings) -> Self {
+    pub(crate) fn new(path: &Path, schema: &Schema, plan: Plan, settings: Settings) -> Self {
         let has = |f: fn(&Purpose) -> bool| plan.slots.iter().any(|slot| f(&slot.purpose));
         let touched =
             plan.slots.iter().map(|s| Touched { column: s.name.clone(), ..Touched::default() }).collect();
@@ -87,12 +87,12 @@ impl Builder {
     }
 
     /// The number of columns read.
-    pub fn slots(&self) -> usize {
+    pub(crate) fn slots(&self) -> usize {
         self.slots.len()
     }
 
     /// The position in the file of the column in a slot.
-    pub fn position(&self, slot: usize) -> usize {
+    pub(crate) fn position(&self, slot: usize) -> usize {
         self.slots[slot].position
     }
 
@@ -102,7 +102,7 @@ impl Builder {
     }
 
     /// Makes room for at least `rows` rows, all zero but for the constant column.
-    pub fn ensure_rows(&mut self, rows: usize) -> Result<()> {
+    pub(crate) fn ensure_rows(&mut self, rows: usize) -> Result<()> {
         if rows <= self.rows {
             return Ok(());
         }
@@ -132,7 +132,7 @@ impl Builder {
 
     /// Takes one cell by the public rule. The row must have been made room for. Fails in strict mode only.
     #[inline]
-    pub fn put(&mut self, row: usize, slot: usize, cell: Cell<'_>) -> Result<()> {
+    pub(crate) fn put(&mut self, row: usize, slot: usize, cell: Cell<'_>) -> Result<()> {
         let marks = &self.missing_values;
         let is_missing = |text: &[u8]| marks.iter().any(|m| m == text);
         let (width, first_feature) = (self.width(), self.constants);
@@ -181,7 +181,7 @@ impl Builder {
 
     /// Leaves out an entry of a sparse row in a column beyond the declared ones: the public rule for an index that one
     /// private row may hold. Fails in strict mode only.
-    pub fn leave_out(&mut self, row: usize) -> Result<()> {
+    pub(crate) fn leave_out(&mut self, row: usize) -> Result<()> {
         let column = format!("x{} and beyond", self.columns.len());
         if self.strict {
             return Err(Error::BadCell {
@@ -264,7 +264,7 @@ impl Builder {
     }
 
     /// The finished table.
-    pub fn finish(self) -> Result<Encoded> {
+    pub(crate) fn finish(self) -> Result<Encoded> {
         if self.columns.is_empty() {
             return Err(Error::file(
                 &self.path,
@@ -291,13 +291,13 @@ impl Builder {
     }
 
     /// The response alone, of a file that holds nothing else.
-    pub fn finish_response(self) -> Result<(Vec<f64>, Option<Target>, CuratorNotes)> {
+    pub(crate) fn finish_response(self) -> Result<(Vec<f64>, Option<Target>, CuratorNotes)> {
         self.require_rows()?;
         Ok((self.response.unwrap_or_default(), self.target, CuratorNotes(self.touched)))
     }
 
     /// Whose row each row is, of a table that holds nothing else.
-    pub fn finish_units(self) -> Result<(Option<Units>, CuratorNotes)> {
+    pub(crate) fn finish_units(self) -> Result<(Option<Units>, CuratorNotes)> {
         self.require_rows()?;
         let units = self.units.map(|u| Units { count: u.count(), of_row: u.of_row });
         Ok((units, CuratorNotes(self.touched)))

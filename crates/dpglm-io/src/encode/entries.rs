@@ -28,7 +28,7 @@ pub(crate) struct ByteScale {
 
 impl ByteScale {
     /// A way to hold whole numbers within `bounds`, scaled, in a byte; `None` if there is none.
-    pub fn new(bounds: Bounds, scaling: &Scaling, constant: bool) -> Option<Self> {
+    pub(crate) fn new(bounds: Bounds, scaling: &Scaling, constant: bool) -> Option<Self> {
         let whole = |x: f64| x == x.round() && x.abs() <= 127.0;
         if !(whole(bounds.lower()) && whole(bounds.upper())) {
             return None;
@@ -68,7 +68,7 @@ pub(super) struct Sparse {
 }
 
 impl Entries {
-    pub fn new(layout: Layout, constant: bool) -> Self {
+    pub(super) fn new(layout: Layout, constant: bool) -> Self {
         match layout {
             Layout::Dense(Precision::F64) => Self::F64(Vec::new()),
             Layout::Dense(Precision::F32) => Self::F32(Vec::new()),
@@ -85,7 +85,7 @@ impl Entries {
     }
 
     /// Makes room for `rows` rows of zeros; false if memory does not suffice.
-    pub fn grow(&mut self, rows: usize, width: usize) -> bool {
+    pub(super) fn grow(&mut self, rows: usize, width: usize) -> bool {
         match self {
             Self::F64(entries) => grow(entries, rows, width, 0.0),
             Self::F32(entries) => grow(entries, rows, width, 0.0),
@@ -96,7 +96,7 @@ impl Entries {
     }
 
     /// Sets the first column of a row to one.
-    pub fn set_constant(&mut self, row: usize, width: usize) {
+    pub(crate) fn set_constant(&mut self, row: usize, width: usize) {
         match self {
             Self::F64(entries) => entries[row * width] = 1.0,
             Self::F32(entries) => entries[row * width] = 1.0,
@@ -107,7 +107,7 @@ impl Entries {
 
     /// Sets one entry to a value in the user's units.
     #[inline]
-    pub fn set(&mut self, row: usize, column: usize, width: usize, value: f64, scaling: &Scaling) {
+    pub(super) fn set(&mut self, row: usize, column: usize, width: usize, value: f64, scaling: &Scaling) {
         let at = row * width + column;
         match self {
             Self::F64(entries) => entries[at] = scaling.apply(value),
@@ -120,7 +120,7 @@ impl Entries {
     }
 
     /// The design of `rows` rows.
-    pub fn finish(self, rows: usize, width: usize) -> dpglm::Result<Design> {
+    pub(super) fn finish(self, rows: usize, width: usize) -> dpglm::Result<Design> {
         match self {
             Self::F64(mut entries) => {
                 entries.shrink_to_fit();

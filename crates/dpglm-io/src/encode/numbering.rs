@@ -15,13 +15,13 @@ pub(crate) struct Numbering {
 
 impl Numbering {
     /// The number of different ids.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.whole.len() + self.text.len()
     }
 
     /// The number of an id, a new one if it is new; `None` if numbers have run out. Rows without an id are all one
     /// unit's: its contribution is bounded like any other's.
-    pub fn number(&mut self, id: Cell<'_>) -> Option<u32> {
+    pub(super) fn number(&mut self, id: Cell<'_>) -> Option<u32> {
         let next = u32::try_from(self.count()).ok()?;
         let spelled;
         let text: &[u8] = match id {

@@ -32,7 +32,7 @@ pub(crate) enum Purpose {
 
 impl Purpose {
     /// Its first column in the table, if it is a feature.
-    pub fn feature(&self) -> Option<usize> {
+    pub(crate) fn feature(&self) -> Option<usize> {
         match self {
             Purpose::Number { at, .. }
             | Purpose::Binary { at, .. }
@@ -54,7 +54,7 @@ impl Plan {
     /// as a file to predict for does, and its undeclared columns are not read.
     ///
     /// Messages hold declared names only: the first line of a file without a header is somebody's row.
-    pub fn new(schema: &Schema, path: &Path, names: &[String], needs_target: bool) -> Result<Self> {
+    pub(crate) fn new(schema: &Schema, path: &Path, names: &[String], needs_target: bool) -> Result<Self> {
         let unknown = undeclared_columns(schema, names);
         let positions = positions(path, names, &unknown, needs_target)?;
         if needs_target {
@@ -135,7 +135,7 @@ impl Plan {
 
     /// The same plan for a file that leaves zeros out: every feature is divided by the largest magnitude that its bounds
     /// allow and not centred, so that zero stays zero. This depends on the format alone, not on how many zeros there are.
-    pub fn without_centring(mut self, schema: &Schema) -> Result<Self> {
+    pub(crate) fn without_centring(mut self, schema: &Schema) -> Result<Self> {
         for slot in &mut self.slots {
             let Purpose::Number { at, numeric, scaling } = &mut slot.purpose else { continue };
             if !numeric.bounds.contains(0.0) {
@@ -156,7 +156,7 @@ impl Plan {
     }
 
     /// True if the features stand in the table in the order of the file, one column each.
-    pub fn keeps_order(&self) -> bool {
+    pub(crate) fn keeps_order(&self) -> bool {
         self.slots
             .iter()
             .filter_map(|slot| match slot.purpose {

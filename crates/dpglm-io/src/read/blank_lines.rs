@@ -30,7 +30,7 @@ pub(super) struct BlankLines<R> {
 }
 
 impl<R: Read> BlankLines<R> {
-    pub fn new(input: R) -> Self {
+    pub(super) fn new(input: R) -> Self {
         Self { input, state: State::Start, ready: Vec::new(), taken: 0 }
     }
 

@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
 use super::blank_lines::BlankLines;
-use super::format::extension;
-use super::{Glimpse, Looks, compressed, unnamed};
+use super::source::{self, Opening, Source, extension};
+use super::{ColumnPreview, Declared, InferredType, compressed, unnamed};
 use crate::cell::{Cell, parse};
 use crate::encode::Builder;
 use crate::error::{Error, Place, Result};
 use crate::schema::{DEFAULT_MISSING, Naming, Schema};
+use crate::uniform::UniformBounds;
 
 /// How a text file is written.
 pub(crate) struct Dialect {
@@ -25,7 +26,7 @@ pub(crate) struct Dialect {
 
 impl Dialect {
     /// The caller's delimiter, else the schema's, else a tab for `.tsv`, else a comma.
-    pub fn of(path: &Path, schema: Option<&Schema>, delimiter: Option<u8>) -> Self {
+    pub(super) fn of(path: &Path, schema: Option<&Schema>, delimiter: Option<u8>) -> Self {
         let ascii = |mark: Option<char>| mark.and_then(|m| u8::try_from(m).ok());
         let default = if extension(path) == "tsv" { b'\t' } else { b',' };
         Self {
@@ -74,6 +75,42 @@ pub(crate) fn guessed_delimiter(path: &Path) -> Result<Option<u8>> {
 /// Lines that a delimiter is guessed from.
 const GUESSED_FROM: usize = 20;
 
+/// Delimited text, perhaps compressed.
+pub(crate) struct Csv;
+
+impl Source for Csv {
+    fn name(&self) -> &'static str {
+        "csv"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["csv", "tsv", "txt"]
+    }
+
+    fn is_delimited(&self) -> bool {
+        true
+    }
+
+    fn open(&self, path: &Path, opening: &Opening<'_>) -> Result<Box<dyn source::Table>> {
+        let (schema, naming) = match opening.declared {
+            Declared::Schema(schema) => (Some(schema), schema.naming()),
+            Declared::Uniform(uniform) => (None, uniform.naming(path)?),
+        };
+        let dialect = Dialect::of(path, schema, opening.delimiter);
+        Ok(Box::new(Table::open(path, &dialect, naming)?))
+    }
+
+    fn preview(&self, path: &Path, has_header: Option<bool>) -> Result<(Vec<ColumnPreview>, Option<char>)> {
+        // The same words as for a table that is read without a schema.
+        let uniform = UniformBounds { header: has_header, ..UniformBounds::new(0.0, 1.0) };
+        let has_header = matches!(uniform.naming(path)?, Naming::FirstLine);
+        let delimiter = guessed_delimiter(path)?;
+        let dialect = Dialect::of(path, None, delimiter);
+        let columns = Table::open_undeclared(path, &dialect, has_header)?.preview()?;
+        Ok((columns, delimiter.map(char::from)))
+    }
+}
+
 /// An open file whose column names are known.
 pub(crate) struct Table {
     path: PathBuf,
@@ -87,7 +124,7 @@ pub(crate) struct Table {
 
 impl Table {
     /// Opens a file whose columns' names come from where the curator declared.
-    pub fn open(path: &Path, dialect: &Dialect, naming: Naming<'_>) -> Result<Self> {
+    pub(super) fn open(path: &Path, dialect: &Dialect, naming: Naming<'_>) -> Result<Self> {
         let opened = Opened::new(path, dialect)?;
         match naming {
             Naming::FirstLine => {
@@ -113,7 +150,7 @@ impl Table {
 
     /// Opens a file that no schema declares yet, to speak of its columns by name. A declared header that looks like
     /// somebody's row is refused, for the cells of one are private: a slip would write them into a schema.
-    pub fn open_undeclared(path: &Path, dialect: &Dialect, has_header: bool) -> Result<Self> {
+    pub(crate) fn open_undeclared(path: &Path, dialect: &Dialect, has_header: bool) -> Result<Self> {
         let opened = Opened::new(path, dialect)?;
         if !has_header {
             let names = (1..=opened.line.len()).map(|j| format!("c{j}")).collect();
@@ -133,12 +170,62 @@ impl Table {
         Ok(opened.table(path, names, false))
     }
 
-    pub fn names(&self) -> &[String] {
-        &self.names
+    /// The types of the first hundred rows; cells that are missing as a rule say nothing.
+    pub(crate) fn preview(mut self) -> Result<Vec<ColumnPreview>> {
+        let mut looks = vec![None; self.names.len()];
+        let mut bits = vec![[false; 2]; self.names.len()];
+        let mut record = ByteRecord::new();
+        for _ in 0..100 {
+            if !self.next(&mut record)? {
+                break;
+            }
+            for ((look, bits), cell) in looks.iter_mut().zip(&mut bits).zip(record.iter()) {
+                let text = cell.trim_ascii();
+                if is_missing(text) || *look == Some(InferredType::Text) {
+                    continue;
+                }
+                let bit = [&b"0"[..], b"1"].iter().position(|bit| *bit == text);
+                bit.into_iter().for_each(|bit| bits[bit] = true);
+                *look = Some(match (parse(text).is_finite(), bit, *look) {
+                    (false, ..) => InferredType::Text,
+                    (true, Some(_), None | Some(InferredType::Bit)) => InferredType::Bit,
+                    _ => InferredType::Number,
+                });
+            }
+        }
+        let seen = looks.into_iter().zip(bits).map(|(look, bits)| match look {
+            None => InferredType::Empty,
+            // A column of zeros may well be a number that is mostly zero.
+            Some(InferredType::Bit) if bits != [true; 2] => InferredType::Number,
+            Some(look) => look,
+        });
+        Ok(self.names.into_iter().zip(seen).map(|(name, looks)| ColumnPreview { name, looks }).collect())
+    }
+
+    fn next(&mut self, record: &mut ByteRecord) -> Result<bool> {
+        if let Some(first) = self.first.take() {
+            *record = first;
+            return Ok(true);
+        }
+        self.reader.read_byte_record(record).map_err(|e| fault(&self.path, e, self.skipped))
+    }
+}
+
+impl source::Table for Table {
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    fn columns(&self) -> Result<Vec<String>> {
+        Ok(self.names.clone())
+    }
+
+    fn names_its_columns(&self) -> bool {
+        self.first.is_none()
     }
 
     /// Puts every cell of every row.
-    pub fn read_into(mut self, builder: &mut Builder) -> Result<()> {
+    fn read_into(mut self: Box<Self>, builder: &mut Builder) -> Result<()> {
         let positions: Vec<usize> = (0..builder.slots()).map(|s| builder.position(s)).collect();
         let mut record = ByteRecord::new();
         let mut row = 0;
@@ -153,46 +240,6 @@ impl Table {
             row += 1;
         }
         Ok(())
-    }
-
-    /// The types of the first hundred rows; cells that are missing as a rule say nothing.
-    pub fn glimpse(mut self) -> Result<Vec<Glimpse>> {
-        let mut looks = vec![None; self.names.len()];
-        let mut bits = vec![[false; 2]; self.names.len()];
-        let mut record = ByteRecord::new();
-        for _ in 0..100 {
-            if !self.next(&mut record)? {
-                break;
-            }
-            for ((look, bits), cell) in looks.iter_mut().zip(&mut bits).zip(record.iter()) {
-                let text = cell.trim_ascii();
-                if is_missing(text) || *look == Some(Looks::Text) {
-                    continue;
-                }
-                let bit = [&b"0"[..], b"1"].iter().position(|bit| *bit == text);
-                bit.into_iter().for_each(|bit| bits[bit] = true);
-                *look = Some(match (parse(text).is_finite(), bit, *look) {
-                    (false, ..) => Looks::Text,
-                    (true, Some(_), None | Some(Looks::Bit)) => Looks::Bit,
-                    _ => Looks::Number,
-                });
-            }
-        }
-        let seen = looks.into_iter().zip(bits).map(|(look, bits)| match look {
-            None => Looks::Empty,
-            // A column of zeros may well be a number that is mostly zero.
-            Some(Looks::Bit) if bits != [true; 2] => Looks::Number,
-            Some(look) => look,
-        });
-        Ok(self.names.into_iter().zip(seen).map(|(name, looks)| Glimpse { name, looks }).collect())
-    }
-
-    fn next(&mut self, record: &mut ByteRecord) -> Result<bool> {
-        if let Some(first) = self.first.take() {
-            *record = first;
-            return Ok(true);
-        }
-        self.reader.read_byte_record(record).map_err(|e| fault(&self.path, e, self.skipped))
     }
 }
 

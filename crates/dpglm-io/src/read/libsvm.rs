@@ -7,11 +7,57 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::{ReadOptions, compressed, unnamed};
+use super::source::{self, Opening, Source};
+use super::{Declared, ReadOptions, compressed, csv, unnamed};
 use crate::cell::{Cell, parse};
-use crate::encode::{Builder, Encoded, Plan, Precision};
+use crate::encode::{Builder, Plan, Precision, Settings};
 use crate::error::{Error, Place, Result};
-use crate::wide::Wide;
+use crate::schema::Schema;
+use crate::uniform::{Response, UniformBounds};
+
+/// LIBSVM text, perhaps compressed.
+pub(crate) struct Libsvm;
+
+impl Source for Libsvm {
+    fn name(&self) -> &'static str {
+        "libsvm"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["libsvm", "svm", "svmlight"]
+    }
+
+    fn is_response_text(&self) -> bool {
+        true
+    }
+
+    fn says_columns(&self, _path: &Path) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn open(&self, path: &Path, opening: &Opening<'_>) -> Result<Box<dyn source::Table>> {
+        let refuse = |problem: &str, remedy: &str| Err(Error::file(path, Place::Whole, problem, remedy));
+        let Declared::Uniform(uniform) = opening.declared else {
+            return refuse(
+                "a LIBSVM file has no column names for a schema to speak of",
+                "give feature bounds instead of a schema",
+            );
+        };
+        opening.refuse_unit(path)?;
+        if matches!(uniform.response, Response::Column(_)) {
+            return refuse(
+                "a LIBSVM file has no column names; its label is the target",
+                "leave the target's name out",
+            );
+        }
+        Ok(Box::new(Table { path: path.to_path_buf(), uniform: uniform.clone() }))
+    }
+
+    /// A column of numbers alone is delimited text, whatever the file is called.
+    fn open_response(&self, path: &Path, opening: &Opening<'_>) -> Result<Box<dyn source::Table>> {
+        csv::Csv.open(path, opening)
+    }
+}
 
 /// The rows of a file, one at a time.
 pub(crate) struct Rows {
@@ -26,7 +72,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(super) fn open(path: &Path) -> Result<Self> {
         let input = BufReader::with_capacity(1 << 16, compressed::open(path)?);
         Ok(Self {
             path: path.to_path_buf(),
@@ -39,7 +85,7 @@ impl Rows {
     }
 
     /// Reads the next row; false at the end. A comment from `#` on is skipped, and so is a line without a row.
-    pub fn advance(&mut self) -> Result<bool> {
+    pub(super) fn advance(&mut self) -> Result<bool> {
         loop {
             self.text.clear();
             self.line += 1;
@@ -97,44 +143,71 @@ fn entry(token: &[u8], last: usize) -> std::result::Result<(usize, f64), Complai
     Ok((index, parse(&token[colon + 1..])))
 }
 
-/// Reads a file of as many columns as were declared; entries beyond them are left out.
-pub(crate) fn read(path: &Path, wide: &Wide, with_label: bool, options: &ReadOptions) -> Result<Encoded> {
-    let features = wide.declared_features(path)?;
-    let rows = count_rows(path)?;
-    let mut names = unnamed(features);
-    if with_label {
-        names.push("y".to_owned());
+/// A file that was not opened yet: it has no header.
+struct Table {
+    path: PathBuf,
+    uniform: UniformBounds,
+}
+
+impl Table {
+    /// Whether the label is read.
+    fn with_label(&self) -> bool {
+        self.uniform.response == Response::LastColumn
     }
-    let schema = wide.schema(path, &names)?;
-    let plan = Plan::new(&schema, path, &names, with_label)?.without_centring(&schema)?;
-    let settings = options.sparse_settings(Precision::F64);
-    let mut builder = Builder::new(path, &schema, plan, settings);
-    builder.ensure_rows(rows)?;
-    let mut input = Rows::open(path)?;
-    let mut row = 0;
-    while input.advance()? {
-        if row == rows {
-            return Err(Error::file(
-                path,
-                Place::Line(input.line),
-                "the file changed while it was read",
-                "try again when nothing else writes to it",
-            ));
-        }
-        for &(column, value) in &input.entries {
-            // Columns stand in the table as they do in the file, so a column's slot is its number.
-            if column < features {
-                builder.put(row, column, Cell::Number(value))?;
-            } else {
-                builder.leave_out(row)?;
+}
+
+impl source::Table for Table {
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    /// As many as were declared, and the label.
+    fn columns(&self) -> Result<Vec<String>> {
+        let mut names = unnamed(self.uniform.declared_features(&self.path)?);
+        names.extend(self.with_label().then(|| "y".to_owned()));
+        Ok(names)
+    }
+
+    fn leaves_zeros_out(&self) -> bool {
+        true
+    }
+
+    fn settings(&mut self, options: &ReadOptions, _schema: &Schema, _plan: &Plan) -> Result<Settings> {
+        Ok(options.sparse_settings(Precision::F64))
+    }
+
+    /// Puts the entries; those beyond the declared columns are left out.
+    fn read_into(self: Box<Self>, builder: &mut Builder) -> Result<()> {
+        let path = &self.path;
+        let (features, with_label) = (self.uniform.declared_features(path)?, self.with_label());
+        let rows = count_rows(path)?;
+        builder.ensure_rows(rows)?;
+        let mut input = Rows::open(path)?;
+        let mut row = 0;
+        while input.advance()? {
+            if row == rows {
+                return Err(Error::file(
+                    path,
+                    Place::Line(input.line),
+                    "the file changed while it was read",
+                    "try again when nothing else writes to it",
+                ));
             }
+            for &(column, value) in &input.entries {
+                // Columns stand in the table as they do in the file, so a column's slot is its number.
+                if column < features {
+                    builder.put(row, column, Cell::Number(value))?;
+                } else {
+                    builder.leave_out(row)?;
+                }
+            }
+            if with_label {
+                builder.put(row, features, Cell::Number(input.label))?;
+            }
+            row += 1;
         }
-        if with_label {
-            builder.put(row, features, Cell::Number(input.label))?;
-        }
-        row += 1;
+        Ok(())
     }
-    builder.finish()
 }
 
 /// The number of rows, from a first pass that also finds the faults of the format.

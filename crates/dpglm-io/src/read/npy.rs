@@ -1,12 +1,40 @@
 //! NumPy `.npy` arrays of one or two dimensions: a short text header, then the numbers.
+//!
+//! Read by hand: crates for the format take its header at its word and give an array of one type back, while here a header is held
+//! against the file's length before any memory is asked for, and numbers of every type go straight into the table.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use super::source::{self, Opening, Source};
+use super::{ReadOptions, unnamed};
 use crate::cell::Cell;
-use crate::encode::{Builder, Precision};
+use crate::encode::{Builder, ByteScale, Layout, Plan, Precision, Purpose, Settings};
 use crate::error::{Error, Place, Result};
+use crate::schema::Schema;
+
+/// A NumPy array.
+pub(crate) struct Npy;
+
+impl Source for Npy {
+    fn name(&self) -> &'static str {
+        "npy"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["npy"]
+    }
+
+    fn is_begun_by(&self, first: &[u8], _extension: &str) -> bool {
+        first.starts_with(b"\x93NUMPY")
+    }
+
+    fn open(&self, path: &Path, opening: &Opening<'_>) -> Result<Box<dyn source::Table>> {
+        opening.refuse_unit(path)?;
+        Ok(Box::new(Array::open(path)?))
+    }
+}
 
 /// An open array whose header has been read and checked against the file's length.
 pub(crate) struct Array {
@@ -90,7 +118,7 @@ fn values<const SIZE: usize>(
 
 impl Array {
     /// Opens an array and checks that the file is as long as its header says.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(super) fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::open(path, e))?;
         let length = file.metadata().map_err(|e| Error::read(path, e))?.len();
         let mut input = BufReader::with_capacity(1 << 18, file);
@@ -133,27 +161,47 @@ impl Array {
         Ok(Self { path: path.to_path_buf(), input, number, column_major: header.column_major, rows, columns })
     }
 
-    pub fn rows(&self) -> usize {
-        self.rows
+    fn fill(&mut self, bytes: &mut Vec<u8>, numbers: usize) -> Result<()> {
+        bytes.resize(numbers * self.number.size(), 0);
+        self.input.read_exact(bytes).map_err(|e| Error::read(&self.path, e))
+    }
+}
+
+impl source::Table for Array {
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows as u64)
     }
 
-    pub fn columns(&self) -> usize {
-        self.columns
+    fn columns(&self) -> Result<Vec<String>> {
+        Ok(unnamed(self.columns))
     }
 
-    /// What the file itself stores.
-    pub fn precision(&self) -> Precision {
-        if self.number == Number::F4 { Precision::F32 } else { Precision::F64 }
+    fn names_its_columns(&self) -> bool {
+        false
     }
 
-    /// True if every number is a signed byte.
-    pub fn is_bytes(&self) -> bool {
-        self.number == Number::I1
+    /// As the file itself stores them; whole numbers of one byte stay so where their bounds allow it.
+    fn settings(&mut self, options: &ReadOptions, schema: &Schema, plan: &Plan) -> Result<Settings> {
+        let settings =
+            options.settings(if self.number == Number::F4 { Precision::F32 } else { Precision::F64 });
+        let constant = options.constant_column && schema.intercept();
+        let mut features = plan.slots.iter().filter_map(|slot| match &slot.purpose {
+            Purpose::Number { numeric, scaling, .. } => Some((numeric.bounds, *scaling)),
+            _ => None,
+        });
+        let first = features.next().filter(|first| features.all(|other| other == *first));
+        let bytes = first.and_then(|(bounds, scaling)| ByteScale::new(bounds, &scaling, constant));
+        Ok(match bytes {
+            Some(bytes) if options.precision.is_none() && self.number == Number::I1 && plan.keeps_order() => {
+                Settings { layout: Layout::Bytes(bytes), ..settings }
+            }
+            _ => settings,
+        })
     }
 
     /// Puts every number. In column-major order a few columns are held at a time, so that the table is written in
     /// runs of several entries, at the cost of at most an eighth of its size.
-    pub fn read_into(mut self, builder: &mut Builder) -> Result<()> {
+    fn read_into(mut self: Box<Self>, builder: &mut Builder) -> Result<()> {
         builder.ensure_rows(self.rows)?;
         let mut slot_of = vec![None; self.columns];
         for slot in 0..builder.slots() {
@@ -205,11 +253,6 @@ impl Array {
         }
         Ok(())
     }
-
-    fn fill(&mut self, bytes: &mut Vec<u8>, numbers: usize) -> Result<()> {
-        bytes.resize(numbers * self.number.size(), 0);
-        self.input.read_exact(bytes).map_err(|e| Error::read(&self.path, e))
-    }
 }
 
 /// The numbers of an array held in memory, such as a member of an archive.
@@ -220,7 +263,7 @@ pub(crate) struct Member<'a> {
 
 impl<'a> Member<'a> {
     /// A whole array of at most one dimension.
-    pub fn parse(path: &Path, bytes: &'a [u8]) -> Result<Self> {
+    pub(super) fn parse(path: &Path, bytes: &'a [u8]) -> Result<Self> {
         let (header, offset) = header_text(path, &mut &*bytes, bytes.len() as u64)?;
         let header = Header::parse(&header).ok_or_else(|| damaged(path, "its header is not readable"))?;
         let number = number(path, &header.descr)?;
@@ -237,17 +280,17 @@ impl<'a> Member<'a> {
     }
 
     /// How many numbers there are.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.bytes.len() / self.number.size()
     }
 
     /// What the file itself stores.
-    pub fn precision(&self) -> Precision {
+    pub(super) fn precision(&self) -> Precision {
         if self.number == Number::F4 { Precision::F32 } else { Precision::F64 }
     }
 
     /// Calls `put` with every number in turn.
-    pub fn each(&self, put: impl FnMut(f64) -> Result<()>) -> Result<()> {
+    pub(super) fn each(&self, put: impl FnMut(f64) -> Result<()>) -> Result<()> {
         self.number.each(self.bytes, put)
     }
 }

@@ -12,13 +12,67 @@ use ::parquet::data_type::{ByteArray, DataType, FixedLenByteArray};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::schema::types::ColumnDescriptor;
 
-use super::{Glimpse, Looks};
+use super::source::{self, Opening, Source};
+use super::{ColumnPreview, Declared, InferredType};
 use crate::cell::Cell;
 use crate::encode::Builder;
 use crate::error::{Error, Place, Result};
 
 /// Rows decoded at a time.
 const BATCH: usize = 4096;
+
+/// Apache Parquet.
+pub(crate) struct Parquet;
+
+impl Source for Parquet {
+    fn name(&self) -> &'static str {
+        "parquet"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["parquet", "pq"]
+    }
+
+    fn is_begun_by(&self, first: &[u8], _extension: &str) -> bool {
+        first.starts_with(b"PAR1")
+    }
+
+    /// Lists of sparse rows do not say for how many columns they stand.
+    fn says_columns(&self, path: &Path) -> Result<bool> {
+        Ok(!self.has_lists(path)?)
+    }
+
+    fn has_lists(&self, path: &Path) -> Result<bool> {
+        let reader = open(path)?;
+        let schema = reader.metadata().file_metadata().schema_descr();
+        Ok(schema.columns().iter().any(|column| column.max_rep_level() > 0))
+    }
+
+    fn open(&self, path: &Path, opening: &Opening<'_>) -> Result<Box<dyn source::Table>> {
+        match opening.declared {
+            Declared::Uniform(uniform) if self.has_lists(path)? => {
+                opening.refuse_unit(path)?;
+                Ok(Box::new(lists::Table::open(path, uniform)?))
+            }
+            _ => Ok(Box::new(Table::open(path)?)),
+        }
+    }
+
+    fn open_response(&self, path: &Path, _opening: &Opening<'_>) -> Result<Box<dyn source::Table>> {
+        Ok(Box::new(Table::open(path)?))
+    }
+
+    fn preview(&self, path: &Path, has_header: Option<bool>) -> Result<(Vec<ColumnPreview>, Option<char>)> {
+        if has_header.is_some() {
+            return Err(Error::declaration(
+                "header",
+                format!("{} is a Parquet file and names its columns itself", path.display()),
+                "leave out --header and --no-header",
+            ));
+        }
+        Ok((Table::open(path)?.preview(), None))
+    }
+}
 
 /// An open file whose footer has been read.
 pub(crate) struct Table {
@@ -29,7 +83,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(super) fn open(path: &Path) -> Result<Self> {
         let reader = open(path)?;
         let metadata = reader.metadata().file_metadata();
         let mut names = Vec::new();
@@ -49,31 +103,33 @@ impl Table {
         Ok(Self { path: path.to_path_buf(), reader, names, rows })
     }
 
-    pub fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    pub fn rows(&self) -> u64 {
-        self.rows
-    }
-
     /// The declared types of the columns.
-    pub fn glimpse(&self) -> Vec<Glimpse> {
+    pub(crate) fn preview(&self) -> Vec<ColumnPreview> {
         let schema = self.reader.metadata().file_metadata().schema_descr();
         let looks = |column: &ColumnDescriptor| match column.physical_type() {
-            Physical::BOOLEAN => Looks::Truth,
-            Physical::INT32 | Physical::INT64 | Physical::FLOAT | Physical::DOUBLE => Looks::Number,
-            _ => Looks::Text,
+            Physical::BOOLEAN => InferredType::Truth,
+            Physical::INT32 | Physical::INT64 | Physical::FLOAT | Physical::DOUBLE => InferredType::Number,
+            _ => InferredType::Text,
         };
         schema
             .columns()
             .iter()
-            .map(|column| Glimpse { name: column.name().to_owned(), looks: looks(column) })
+            .map(|column| ColumnPreview { name: column.name().to_owned(), looks: looks(column) })
             .collect()
+    }
+}
+
+impl source::Table for Table {
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows)
+    }
+
+    fn columns(&self) -> Result<Vec<String>> {
+        Ok(self.names.clone())
     }
 
     /// Puts every cell of the columns that are read.
-    pub fn read_into(self, builder: &mut Builder) -> Result<()> {
+    fn read_into(self: Box<Self>, builder: &mut Builder) -> Result<()> {
         let mut start = 0;
         for g in 0..self.reader.num_row_groups() {
             let group = guarded(&self.path, || self.reader.get_row_group(g))?;
@@ -108,18 +164,6 @@ fn open(path: &Path) -> Result<SerializedFileReader<File>> {
 fn rows_of(path: &Path, reader: &SerializedFileReader<File>) -> Result<u64> {
     u64::try_from(reader.metadata().file_metadata().num_rows())
         .map_err(|_| damaged(path, "negative number of rows"))
-}
-
-/// The number of rows that a file's footer says.
-pub(crate) fn rows(path: &Path) -> Result<u64> {
-    rows_of(path, &open(path)?)
-}
-
-/// True if a file has a column with several values a row.
-pub(crate) fn has_lists(path: &Path) -> Result<bool> {
-    let reader = open(path)?;
-    let schema = reader.metadata().file_metadata().schema_descr();
-    Ok(schema.columns().iter().any(|column| column.max_rep_level() > 0))
 }
 
 /// One column of one row group.

@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use super::{Kind, Missing, Naming, Schema, Undeclared};
-use crate::assembly::render;
-use crate::encode::Plan;
 use crate::error::Result;
 use crate::read::{Declared, ReadOptions, shape};
+use crate::text;
 
 /// Says what each column of a schema is read as; with a file, whether its names agree.
 pub fn check(schema: &Schema, file: Option<&Path>) -> Result<String> {
@@ -53,14 +52,14 @@ pub fn check(schema: &Schema, file: Option<&Path>) -> Result<String> {
         };
         rows.push(vec![format!("{}{role}", column.name), kind.to_owned(), declared, encoded]);
     }
-    let mut text = render::table(&rows);
+    let mut said = text::aligned(&rows);
     let (encoded, _) = schema.encoded()?;
-    text += &format!("\nThe schema is valid. A model has {} columns", encoded.len());
-    text += if schema.intercept() { " and an intercept.\n" } else { " and no intercept.\n" };
+    said += &format!("\nThe schema is valid. A model has {} columns", encoded.len());
+    said += if schema.intercept() { " and an intercept.\n" } else { " and no intercept.\n" };
     if let Some(unit) = schema.unit() {
-        text += &format!("All rows of one `{unit}` are protected together.\n");
+        said += &format!("All rows of one `{unit}` are protected together.\n");
     }
-    text += match schema.naming() {
+    said += match schema.naming() {
         Naming::FirstLine => "The first line of a text file is its header.\n",
         Naming::Listed(_) => "A text file has no header; its columns are called as `names` lists them.\n",
         Naming::Numbered => "A text file has no header; its columns are called x0, x1, ...\n",
@@ -68,11 +67,11 @@ pub fn check(schema: &Schema, file: Option<&Path>) -> Result<String> {
     if let Some(path) = file {
         let found = shape(path, Declared::Schema(schema), &ReadOptions::default())?;
         if let Some(names) = &found.columns {
-            Plan::new(schema, path, names, true)?;
-            text += &format!("{} has the declared columns, {} in all.\n", path.display(), names.len());
+            schema.encoded_in(path, names)?;
+            said += &format!("{} has the declared columns, {} in all.\n", path.display(), names.len());
         }
     }
-    Ok(text)
+    Ok(said)
 }
 
 /// What becomes of a missing cell.

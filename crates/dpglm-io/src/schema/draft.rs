@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::hints;
 use crate::error::Result;
-use crate::read::{Glimpse, Looks, glimpse};
+use crate::read::{ColumnPreview, InferredType, preview};
 
 /// Why the blanks are blank.
 const PREFACE: &str = "\
@@ -33,7 +33,7 @@ const PREFACE: &str = "\
 /// With `units`, a number whose *name* reads like an age, a percentage or an amount of money has a comment with bounds that are common for
 /// such columns: a reminder of public knowledge, taken from no cell.
 pub fn draft(file: &Path, has_header: Option<bool>, units: bool) -> Result<String> {
-    let (columns, delimiter) = glimpse(file, has_header)?;
+    let (columns, delimiter) = preview(file, has_header)?;
     let mut text = String::from(PREFACE);
     text.push_str(
         "\ntarget = \"\"           # the column to explain\nintercept = true\n\
@@ -61,18 +61,18 @@ pub fn draft(file: &Path, has_header: Option<bool>, units: bool) -> Result<Strin
         );
     }
     text.push_str("\n[columns]\n");
-    for Glimpse { name, looks } in columns {
+    for ColumnPreview { name, looks } in columns {
         let (declaration, note) = match looks {
-            Looks::Number => ("kind = \"real\", bounds = []", ""),
-            Looks::Text => ("kind = \"category\", levels = []", ""),
+            InferredType::Number => ("kind = \"real\", bounds = []", ""),
+            InferredType::Text => ("kind = \"category\", levels = []", ""),
             // The type itself says which levels there are.
-            Looks::Truth => ("kind = \"binary\", levels = [\"false\", \"true\"]", ""),
-            Looks::Bit => ("kind = \"binary\", levels = [\"0\", \"1\"]", ""),
-            Looks::Empty => {
+            InferredType::Truth => ("kind = \"binary\", levels = [\"false\", \"true\"]", ""),
+            InferredType::Bit => ("kind = \"binary\", levels = [\"0\", \"1\"]", ""),
+            InferredType::Empty => {
                 ("kind = \"real\", bounds = []", "no cell in the first rows: the kind is not known")
             }
         };
-        let is_number = matches!(looks, Looks::Number | Looks::Empty);
+        let is_number = matches!(looks, InferredType::Number | InferredType::Empty);
         let hint = if units && is_number { hints::of(&name).unwrap_or_default() } else { String::new() };
         let notes: Vec<&str> = [note, &hint].into_iter().filter(|note| !note.is_empty()).collect();
         let comment = if notes.is_empty() { String::new() } else { format!("  # {}", notes.join("; ")) };

@@ -1,7 +1,7 @@
 //! Nothing about how a file is read is told from its cells: whether there is a header, whose row it is and how many rows
 //! there are do not depend on what a private cell says.
 
-use dpglm_io::{Declared, ReadOptions, Response, Wide, draft, read_table, read_wide, shape};
+use dpglm_io::{Declared, ReadOptions, Response, UniformBounds, draft, read_table, read_uniform, shape};
 use parquet::basic::Compression;
 
 use crate::support::*;
@@ -15,8 +15,8 @@ const OPTIONS: ReadOptions = ReadOptions {
     constant_column: false,
 };
 
-fn wide() -> Wide {
-    Wide { intercept: false, ..Wide::new(0.0, 10.0) }
+fn uniform() -> UniformBounds {
+    UniformBounds { intercept: false, ..UniformBounds::new(0.0, 10.0) }
 }
 
 /// First lines of a table of three columns, any of which may be somebody's row.
@@ -29,8 +29,8 @@ fn an_undeclared_header_is_refused_whatever_the_first_line_says() {
     for line in FIRST {
         let file = sample("t.csv", format!("{line}\n4,5,6\n"));
         let messages = [
-            message(read_wide(&file.path, &wide(), &OPTIONS)),
-            message(shape(&file.path, Declared::Wide(&wide()), &OPTIONS)),
+            message(read_uniform(&file.path, &uniform(), &OPTIONS)),
+            message(shape(&file.path, Declared::Uniform(&uniform()), &OPTIONS)),
             message(draft(&file.path, None, false)),
         ];
         for m in messages {
@@ -58,12 +58,12 @@ fn an_undeclared_header_is_refused_whatever_the_first_line_says() {
 fn a_declared_header_does_not_depend_on_the_first_line() {
     for line in FIRST {
         let file = sample("t.csv", format!("{line}\n4,5,6\n"));
-        let rows = read_wide(&file.path, &wide().with_header(false), &OPTIONS).unwrap();
+        let rows = read_uniform(&file.path, &uniform().with_header(false), &OPTIONS).unwrap();
         let names: Vec<&str> = rows.columns.iter().map(|c| c.name.as_str()).collect();
         assert_eq!((rows.rows(), names), (2, vec!["x0", "x1", "x2"]), "{line}");
         // Names that repeat are a fault of the header, which was declared to be one.
         if !["a,a,a", "NA,NA,NA"].contains(&line) {
-            let named = read_wide(&file.path, &wide().with_header(true), &OPTIONS).unwrap();
+            let named = read_uniform(&file.path, &uniform().with_header(true), &OPTIONS).unwrap();
             assert_eq!(named.rows(), 1, "{line}");
         }
     }
@@ -71,8 +71,8 @@ fn a_declared_header_does_not_depend_on_the_first_line() {
     let x = sample("x.npy", npy("'<f8'", false, "(3, 1)", &f64_bytes(&[1.0, 2.0, 3.0])));
     for (first, value) in [("NA", 0.0), ("", 0.0), ("yes", 0.0), ("1", 1.0)] {
         let y = sample("y.csv", format!("{first}\n1\n0\n"));
-        let wide = wide().with_binary_response(Response::File(y.path.clone())).with_header(false);
-        let table = read_wide(&x.path, &wide, &OPTIONS).unwrap();
+        let uniform = uniform().with_binary_response(Response::File(y.path.clone())).with_header(false);
+        let table = read_uniform(&x.path, &uniform, &OPTIONS).unwrap();
         assert_eq!(table.response, [value, 1.0, 0.0], "{first:?}");
         assert_eq!(table.target.unwrap().name, "y");
     }
@@ -118,19 +118,23 @@ fn declarations_that_say_nothing_are_refused() {
     let table = sample("t.parquet", people_parquet(Compression::SNAPPY));
     let text = sample("t.csv", "a,b\n1,2\n");
     let lists = Some(["indices".to_owned(), "values".to_owned()]);
-    let declared = wide().with_header(true);
-    for (path, wide, parts) in [
-        (&array.path, wide().with_header(true), ["x.npy is no delimited text", "--no-header"]),
-        (&sparse.path, wide().with_features(1).with_header(false), ["t.libsvm is no", "--header"]),
-        (&table.path, wide().with_header(true), ["t.parquet is no", "leave out --header"]),
-        (&array.path, wide().with_features(2), ["x.npy says itself", "leave out --columns"]),
-        (&table.path, wide().with_features(2), ["t.parquet says itself", "--columns"]),
+    let declared = uniform().with_header(true);
+    for (path, uniform, parts) in [
+        (&array.path, uniform().with_header(true), ["x.npy is no delimited text", "--no-header"]),
+        (&sparse.path, uniform().with_features(1).with_header(false), ["t.libsvm is no", "--header"]),
+        (&table.path, uniform().with_header(true), ["t.parquet is no", "leave out --header"]),
+        (&array.path, uniform().with_features(2), ["x.npy says itself", "leave out --columns"]),
+        (&table.path, uniform().with_features(2), ["t.parquet says itself", "--columns"]),
         (&text.path, declared.clone().with_features(2), ["t.csv says itself", "--columns"]),
-        (&text.path, Wide { lists: lists.clone(), ..declared }, ["t.csv has no lists", "--sparse-columns"]),
-        (&table.path, Wide { lists, ..wide() }, ["t.parquet has no lists", "--sparse-columns"]),
+        (
+            &text.path,
+            UniformBounds { lists: lists.clone(), ..declared },
+            ["t.csv has no lists", "--sparse-columns"],
+        ),
+        (&table.path, UniformBounds { lists, ..uniform() }, ["t.parquet has no lists", "--sparse-columns"]),
     ] {
-        says(&message(read_wide(path, &wide, &OPTIONS)), &parts);
-        says(&message(shape(path, Declared::Wide(&wide), &OPTIONS)), &parts);
+        says(&message(read_uniform(path, &uniform, &OPTIONS)), &parts);
+        says(&message(shape(path, Declared::Uniform(&uniform), &OPTIONS)), &parts);
     }
     says(
         &message(draft(&table.path, Some(true), false)),
@@ -142,33 +146,33 @@ fn declarations_that_say_nothing_are_refused() {
 #[test]
 fn a_unit_is_no_feature() {
     let file = sample("t.csv", "a,who,y\n1,ann,3\n4,bob,6\n7,ann,9\n1,,2\n");
-    let declared = wide().with_response(Response::LastColumn, 0.0, 10.0).with_header(true);
-    let table = read_wide(&file.path, &declared.clone().with_unit("who"), &OPTIONS).unwrap();
+    let declared = uniform().with_response(Response::LastColumn, 0.0, 10.0).with_header(true);
+    let table = read_uniform(&file.path, &declared.clone().with_unit("who"), &OPTIONS).unwrap();
     assert_eq!(table.columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["a"]);
     let units = table.units.unwrap();
     assert_eq!((units.of_row, units.count), (vec![0, 1, 0, 2], 3));
-    let m = message(read_wide(&file.path, &declared.clone().with_unit("id"), &OPTIONS));
+    let m = message(read_uniform(&file.path, &declared.clone().with_unit("id"), &OPTIONS));
     says(&m, &["there is no column `id` for the unit", "`a`, `who`, `y`"]);
-    let m = message(read_wide(&file.path, &declared.with_unit("y"), &OPTIONS));
+    let m = message(read_uniform(&file.path, &declared.with_unit("y"), &OPTIONS));
     says(&m, &["`y`", "cannot be the target too", "--target"]);
     let array = sample("x.npy", npy("'<f8'", false, "(1, 2)", &f64_bytes(&[1.0, 2.0])));
     let sparse = sample("t.libsvm", "1 1:1\n");
     let lists = sample("t.parquet", LIST_KINDS[0].file(&[some(&[0])], &[some(&[1.0])], &[1.0]));
-    for (path, wide) in [
-        (&array.path, wide()),
-        (&sparse.path, wide().with_features(1)),
-        (&lists.path, wide().with_features(1)),
+    for (path, uniform) in [
+        (&array.path, uniform()),
+        (&sparse.path, uniform().with_features(1)),
+        (&lists.path, uniform().with_features(1)),
     ] {
         for m in [
-            message(read_wide(path, &wide.clone().with_unit("x0"), &OPTIONS)),
-            message(shape(path, Declared::Wide(&wide.clone().with_unit("x0")), &OPTIONS)),
+            message(read_uniform(path, &uniform.clone().with_unit("x0"), &OPTIONS)),
+            message(shape(path, Declared::Uniform(&uniform.clone().with_unit("x0")), &OPTIONS)),
         ] {
             says(&m, &["unit: ", "have no names", "leave out --unit"]);
         }
     }
     // In text without a header the columns are numbered.
     let file = sample("t.csv", "1,7\n2,8\n3,7\n");
-    let table = read_wide(&file.path, &wide().with_header(false).with_unit("x1"), &OPTIONS).unwrap();
+    let table = read_uniform(&file.path, &uniform().with_header(false).with_unit("x1"), &OPTIONS).unwrap();
     assert_eq!(table.units.unwrap().of_row, [0, 1, 0]);
     // Rows without an id are one unit, however a file writes that.
     let declared = schema("unit = \"x1\"\n[columns]\nx0 = { kind = \"real\", bounds = [0, 9] }\n");
@@ -195,16 +199,16 @@ fn a_blank_line_in_a_file_of_one_column_is_a_missing_cell() {
         for header in [false, true] {
             let text = if header { format!("x\n{text}") } else { text.to_owned() };
             let file = sample("t.csv", &text);
-            let table = read_wide(&file.path, &wide().with_header(header), &OPTIONS).unwrap();
+            let table = read_uniform(&file.path, &uniform().with_header(header), &OPTIONS).unwrap();
             assert_eq!(table.rows(), rows, "{text:?}");
         }
     }
     let strict = ReadOptions { strict: true, ..OPTIONS };
     let file = sample("t.csv", "1\n\n2\n");
-    says(&message(read_wide(&file.path, &wide().with_header(false), &strict)), &["row 2"]);
+    says(&message(read_uniform(&file.path, &uniform().with_header(false), &strict)), &["row 2"]);
     // Other files have no such rows: a row of two missing cells has a delimiter.
     let file = sample("t.csv", "1,2\n\n,\n3,4\n");
-    assert_eq!(read_wide(&file.path, &wide().with_header(false), &OPTIONS).unwrap().rows(), 3);
+    assert_eq!(read_uniform(&file.path, &uniform().with_header(false), &OPTIONS).unwrap().rows(), 3);
 }
 
 /// A comment stands before the table. A cell that begins as one does not make its row vanish.

@@ -8,7 +8,7 @@ use dpglm::data::design::Storage;
 use dpglm::families::Family;
 use dpglm::noise::RandomSource;
 use dpglm_io::{
-    Declared, Precision, ReadOptions, Response, Scale, Shape, Wide, read_table, read_wide, shape,
+    Declared, Precision, ReadOptions, Response, Scale, Shape, UniformBounds, read_table, read_uniform, shape,
 };
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 
@@ -24,8 +24,8 @@ const OPTIONS: ReadOptions = ReadOptions {
 };
 
 /// Features as they are, so that a test can read them.
-fn plain(lower: f64, upper: f64) -> Wide {
-    Wide { scale: Scale::None, ..Wide::new(lower, upper) }
+fn plain(lower: f64, upper: f64) -> UniformBounds {
+    UniformBounds { scale: Scale::None, ..UniformBounds::new(lower, upper) }
 }
 
 #[test]
@@ -79,6 +79,47 @@ fn text_without_a_header_with_comments_spaces_and_a_byte_order_mark() {
 }
 
 #[test]
+fn lines_of_json_say_what_delimited_text_says() {
+    let declared = "target = \"y\"\nmissing = \"drop\"\n[columns]\nx = { kind = \"real\", bounds = [0, 9] }\n\
+                    who = { kind = \"category\", levels = [\"a\", \"b\"] }\ny = { kind = \"binary\", levels = [\"false\", \"true\"] }\n";
+    let text = read("x,who,y\n1.5,a,true\n3,b,false\n,b,true\n", declared).unwrap();
+    let lines = "{\"x\": 1.5, \"who\": \"a\", \"y\": true}\n\n{\"y\": false, \"x\": 3, \"who\": \" b \"}\n\
+                 {\"x\": null, \"who\": \"b\", \"y\": true}\n";
+    let file = sample("t.jsonl", lines);
+    let table = read_table(&file.path, &schema(declared), &OPTIONS).unwrap();
+    assert_eq!(entries(&table), entries(&text));
+    assert_eq!((table.response, table.weights), (text.response, text.weights));
+    let draft = dpglm_io::draft(&file.path, None, true).unwrap();
+    assert!(draft.contains("y = { kind = \"binary\"") && draft.contains("x = { kind = \"real\""), "{draft}");
+    says(&message(dpglm_io::draft(&file.path, Some(true), true)), &["in every line", "--header"]);
+
+    let wrong = |line: &str| {
+        let first = "{\"x\": 1, \"who\": \"a\", \"y\": true}\n";
+        let file = sample("t.ndjson", format!("{first}{line}\n"));
+        message(read_table(&file.path, &schema(declared), &OPTIONS))
+    };
+    for (line, problem) in [
+        ("{\"x\": 1, \"who\": \"secret\"}", "the keys are not those of the first line"),
+        (
+            "{\"x\": 1, \"who\": \"secret\", \"y\": true, \"z\": 1}",
+            "the keys are not those of the first line",
+        ),
+        ("{\"x\": 1, \"who\": \"secret\", \"who\": \"a\", \"y\": true}", "each key once"),
+        ("{\"x\": [1], \"who\": \"secret\", \"y\": true}", "a list or an object"),
+        ("\"secret\"", "no JSON object"),
+        ("{\"x\": 1, \"who\": \"secret\"", "no JSON object"),
+    ] {
+        let said = wrong(line);
+        says(&said, &["t.ndjson", "line 2", problem]);
+        assert!(!said.contains("secret"), "{said}");
+    }
+    says(
+        &message(read_table(&sample("t.jsonl", "\n").path, &schema(declared), &OPTIONS)),
+        &["the file is empty"],
+    );
+}
+
+#[test]
 fn spellings_of_one_level_and_numbers_as_levels() {
     let declared = "target = \"y\"\n[columns]\nx = { kind = \"category\", levels = [1, [2, \"two\"], 3], reference = 2 }\n\
                     y = { kind = \"category\", levels = [\"low\", \"mid\", \"high\"] }\n";
@@ -110,21 +151,22 @@ fn a_file_to_predict_for_needs_no_target() {
 #[test]
 fn wide_text_with_and_without_names() {
     let named = sample("t.csv", "a,,y\n1,2,1\n3,4,-1\n");
-    let plain = Wide { scale: Scale::None, ..Wide::new(0.0, 9.0) };
-    let (wide, without) = (plain.clone().with_header(true), plain.with_header(false));
+    let plain = UniformBounds { scale: Scale::None, ..UniformBounds::new(0.0, 9.0) };
+    let (uniform, without) = (plain.clone().with_header(true), plain.with_header(false));
     let table =
-        read_wide(&named.path, &wide.clone().with_binary_response(Response::LastColumn), &OPTIONS).unwrap();
+        read_uniform(&named.path, &uniform.clone().with_binary_response(Response::LastColumn), &OPTIONS)
+            .unwrap();
     assert_eq!(table.columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["a", "x1"]);
     assert_eq!(table.response, [1.0, 0.0]);
     let unnamed = sample("t.tsv", "1\t2\n3\t4e0\n");
-    let table = read_wide(&unnamed.path, &without, &OPTIONS).unwrap();
+    let table = read_uniform(&unnamed.path, &without, &OPTIONS).unwrap();
     assert_eq!(entries(&table), [1.0, 2.0, 3.0, 4.0]);
     assert_eq!(table.columns[1].name, "x1");
     let years = sample("t.csv", "2019,2020\n3,4\n");
-    let table = read_wide(&years.path, &wide, &OPTIONS).unwrap();
+    let table = read_uniform(&years.path, &uniform, &OPTIONS).unwrap();
     assert_eq!((table.rows(), table.columns[0].name.as_str()), (1, "2019"));
-    let chosen = wide.with_response(Response::Column("a".into()), 0.0, 2.0);
-    assert_eq!(read_wide(&named.path, &chosen, &OPTIONS).unwrap().response, [1.0, 2.0]);
+    let chosen = uniform.with_response(Response::Column("a".into()), 0.0, 2.0);
+    assert_eq!(read_uniform(&named.path, &chosen, &OPTIONS).unwrap().response, [1.0, 2.0]);
 }
 
 #[test]
@@ -143,18 +185,18 @@ fn arrays_of_every_type_and_order() {
     ];
     for (descr, bytes) in &cases {
         let file = sample("x.npy", npy(descr, false, "(2, 3)", bytes));
-        let table = read_wide(&file.path, &plain(0.0, 9.0), &OPTIONS).unwrap();
+        let table = read_uniform(&file.path, &plain(0.0, 9.0), &OPTIONS).unwrap();
         assert_eq!(entries(&table), numbers, "{descr}");
         let is_single = matches!(table.design.storage(), Storage::F32(_));
         assert_eq!(is_single, *descr == "'<f4'", "single precision stays single");
         let is_bytes = matches!(table.design.storage(), Storage::I8 { .. });
         assert_eq!(is_bytes, *descr == "'|i1'", "bytes stay bytes");
         let file = sample("x.npy", npy(descr, true, "(2, 3)", bytes));
-        let table = read_wide(&file.path, &plain(0.0, 9.0), &OPTIONS).unwrap();
+        let table = read_uniform(&file.path, &plain(0.0, 9.0), &OPTIONS).unwrap();
         assert_eq!(entries(&table), [1.0, 3.0, 5.0, 2.0, 4.0, 6.0], "{descr} by columns");
     }
     let truth = sample("x.npy", npy("'|b1'", false, "(3,)", &[0, 1, 1]));
-    assert_eq!(entries(&read_wide(&truth.path, &plain(0.0, 1.0), &OPTIONS).unwrap()), [0.0, 1.0, 1.0]);
+    assert_eq!(entries(&read_uniform(&truth.path, &plain(0.0, 1.0), &OPTIONS).unwrap()), [0.0, 1.0, 1.0]);
 }
 
 /// Whatever whole bounds are declared, the constant column of an array of bytes is 1 and the ends of the bounds are stored
@@ -168,8 +210,8 @@ fn bytes_within_any_whole_bounds_have_a_constant_column_of_one() {
         for low in [-bound, 0] {
             let numbers = [low, bound, bound, low].map(|x| x.to_le_bytes()[0]);
             let file = sample("x.npy", npy("'|i1'", false, "(4, 1)", &numbers));
-            let wide = Wide::new(f64::from(low), f64::from(bound));
-            let table = read_wide(&file.path, &wide, &options).unwrap();
+            let uniform = UniformBounds::new(f64::from(low), f64::from(bound));
+            let table = read_uniform(&file.path, &uniform, &options).unwrap();
             assert!(matches!(table.design.storage(), Storage::I8 { .. }), "[{low}, {bound}]");
             assert_eq!(entries(&table), [1.0, -1.0, 1.0, 1.0, 1.0, 1.0, 1.0, -1.0], "[{low}, {bound}]");
             let data = Dataset::new(table.design, vec![0.0, 1.0, 1.0, 0.0]).unwrap();
@@ -184,7 +226,7 @@ fn a_wide_array_by_columns() {
     let value = |i: usize, j: usize| (i * columns + j) as f64;
     let by_columns: Vec<f64> = (0..columns).flat_map(|j| (0..rows).map(move |i| value(i, j))).collect();
     let file = sample("x.npy", npy("'<f8'", true, "(37, 150)", &f64_bytes(&by_columns)));
-    let table = read_wide(&file.path, &plain(0.0, 1e6), &OPTIONS).unwrap();
+    let table = read_uniform(&file.path, &plain(0.0, 1e6), &OPTIONS).unwrap();
     let by_rows: Vec<f64> = (0..rows).flat_map(|i| (0..columns).map(move |j| value(i, j))).collect();
     assert_eq!(entries(&table), by_rows);
 }
@@ -198,7 +240,7 @@ fn later_versions_of_the_array_format() {
         bytes.extend((first.len() as u32 - 18).to_le_bytes());
         bytes.extend(&first[10..]);
         let file = sample("x.npy", bytes);
-        assert_eq!(entries(&read_wide(&file.path, &plain(0.0, 9.0), &OPTIONS).unwrap()), [7.0]);
+        assert_eq!(entries(&read_uniform(&file.path, &plain(0.0, 9.0), &OPTIONS).unwrap()), [7.0]);
     }
 }
 
@@ -207,9 +249,9 @@ fn design_and_response_in_two_files() {
     let x = sample("x.npy", npy("'<f8'", false, "(2, 2)", &f64_bytes(&[0.5, -0.5, 3.0, f64::NAN])));
     let y =
         sample("y.npy", npy("'<i8'", false, "(2,)", &[1_i64.to_le_bytes(), 0_i64.to_le_bytes()].concat()));
-    let wide = Wide { intercept: false, ..Wide::new(-1.0, 1.0) };
-    let wide = wide.with_binary_response(Response::File(y.path.clone()));
-    let table = read_wide(&x.path, &wide, &OPTIONS).unwrap();
+    let uniform = UniformBounds { intercept: false, ..UniformBounds::new(-1.0, 1.0) };
+    let uniform = uniform.with_binary_response(Response::File(y.path.clone()));
+    let table = read_uniform(&x.path, &uniform, &OPTIONS).unwrap();
     assert_eq!(entries(&table), [0.5, -0.5, 1.0, 0.0]);
     assert_eq!(table.response, [1.0, 0.0]);
     assert_eq!(table.target.as_ref().unwrap().name, "y");
@@ -218,8 +260,8 @@ fn design_and_response_in_two_files() {
         "column `x0`: 1 outside the bounds\ncolumn `x1`: 1 missing or not a number"
     );
     let text = sample("y.csv", "1\n0\n");
-    let wide = Wide::new(-1.0, 1.0).with_response(Response::File(text.path.clone()), 0.0, 5.0);
-    let table = read_wide(&x.path, &wide.with_header(false), &OPTIONS).unwrap();
+    let uniform = UniformBounds::new(-1.0, 1.0).with_response(Response::File(text.path.clone()), 0.0, 5.0);
+    let table = read_uniform(&x.path, &uniform.with_header(false), &OPTIONS).unwrap();
     assert_eq!((&table.response[..], table.target.unwrap().name.as_str()), (&[1.0, 0.0][..], "y"));
 }
 
@@ -248,20 +290,20 @@ fn parquet_in_every_codec() {
 #[test]
 fn parquet_as_a_wide_file() {
     let file = sample("t.parquet", people_parquet(Compression::SNAPPY));
-    let table = read_wide(&file.path, &plain(0.0, 50.0), &OPTIONS).unwrap();
+    let table = read_uniform(&file.path, &plain(0.0, 50.0), &OPTIONS).unwrap();
     assert_eq!(entries(&table)[..5], [30.0, 1.0, 1.0, 25.0, 5.0], "text is no number and gets the midpoint");
 }
 
 #[test]
 fn libsvm_text() {
     let file = sample("t.libsvm", "+1 1:0.5 3:2 # first\n\n-1 2:1\n1\n");
-    let wide = plain(0.0, 1.0).with_binary_response(Response::LastColumn);
-    let wide = wide.with_features(3);
-    let table = read_wide(&file.path, &wide, &OPTIONS).unwrap();
+    let uniform = plain(0.0, 1.0).with_binary_response(Response::LastColumn);
+    let uniform = uniform.with_features(3);
+    let table = read_uniform(&file.path, &uniform, &OPTIONS).unwrap();
     assert_eq!(entries(&table), [0.5, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
     assert_eq!(table.response, [1.0, 0.0, 1.0]);
-    let scaled = Wide { features: Some(4), ..Wide::new(0.0, 1.0) };
-    let table = read_wide(&file.path, &scaled, &OPTIONS).unwrap();
+    let scaled = UniformBounds { features: Some(4), ..UniformBounds::new(0.0, 1.0) };
+    let table = read_uniform(&file.path, &scaled, &OPTIONS).unwrap();
     assert_eq!(
         entries(&table)[..4],
         [0.5, 0.0, 1.0, 0.0],
@@ -269,16 +311,16 @@ fn libsvm_text() {
     );
     assert!(table.target.is_none() && table.response.is_empty());
     // One private row must set neither the width nor whether there is a result.
-    let narrow = Wide::new(0.0, 1.0).with_features(2);
-    let table = read_wide(&file.path, &narrow, &OPTIONS).unwrap();
+    let narrow = UniformBounds::new(0.0, 1.0).with_features(2);
+    let table = read_uniform(&file.path, &narrow, &OPTIONS).unwrap();
     assert_eq!(entries(&table), [0.5, 0.0, 0.0, 1.0, 0.0, 0.0]);
     says(&table.curator.to_string(), &["`x2 and beyond`: 1 left out"]);
     let strict = ReadOptions { strict: true, ..OPTIONS };
-    let m = message(read_wide(&file.path, &narrow, &strict));
+    let m = message(read_uniform(&file.path, &narrow, &strict));
     says(&m, &["row 1", "beyond the declared number", "left out"]);
     let huge = sample("t.libsvm", "1 1:0.5 99999999999:1 99999999999999999999999:1\n");
-    assert_eq!(entries(&read_wide(&huge.path, &narrow, &OPTIONS).unwrap()), [0.5, 0.0]);
-    let unknown = message(read_wide(&file.path, &Wide::new(0.0, 1.0), &OPTIONS));
+    assert_eq!(entries(&read_uniform(&huge.path, &narrow, &OPTIONS).unwrap()), [0.5, 0.0]);
+    let unknown = message(read_uniform(&file.path, &UniformBounds::new(0.0, 1.0), &OPTIONS));
     says(&unknown, &["t.libsvm", "number of columns", "one private row", "--columns"]);
 }
 
@@ -304,8 +346,8 @@ fn the_header_alone_tells_the_shape() {
     // The rows are broken: a look at one of them would fail.
     let text = sample("t.csv", "a,b\n1,2,3\n");
     let columns = |names: &[&str]| Some(names.iter().map(|n| (*n).to_owned()).collect());
-    let (wide, plain) = (Wide::new(0.0, 9.0).with_header(true), Wide::new(0.0, 9.0));
-    let (named, plain) = (Declared::Wide(&wide), Declared::Wide(&plain));
+    let (uniform, plain) = (UniformBounds::new(0.0, 9.0).with_header(true), UniformBounds::new(0.0, 9.0));
+    let (named, plain) = (Declared::Uniform(&uniform), Declared::Uniform(&plain));
     assert_eq!(
         shape(&text.path, named, &OPTIONS).unwrap(),
         Shape { rows: None, columns: columns(&["a", "b"]) }
@@ -341,10 +383,13 @@ fn a_constant_column_comes_first_where_the_model_has_an_intercept() {
     assert!(!read_table(&file.path, &without, &options).unwrap().constant_column);
     // Rows that name their columns, and leave most of them out.
     let sparse = sample("t.libsvm", "1 2:3\n-1 1:4\n");
-    let wide = plain_wide_with_label();
-    assert_eq!(entries(&read_wide(&sparse.path, &wide, &options).unwrap()), [1.0, 0.0, 3.0, 1.0, 4.0, 0.0]);
+    let uniform = plain_wide_with_label();
+    assert_eq!(
+        entries(&read_uniform(&sparse.path, &uniform, &options).unwrap()),
+        [1.0, 0.0, 3.0, 1.0, 4.0, 0.0]
+    );
 }
 
-fn plain_wide_with_label() -> Wide {
+fn plain_wide_with_label() -> UniformBounds {
     plain(0.0, 5.0).with_binary_response(Response::LastColumn).with_features(2)
 }

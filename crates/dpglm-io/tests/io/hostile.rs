@@ -1,24 +1,33 @@
 //! No bytes make a reader panic.
 
-use dpglm_io::{Declared, Format, ReadOptions, Response, Schema, Wide, read_table, read_wide, shape};
+use dpglm_io::{
+    Declared, Format, ReadOptions, Response, Schema, UniformBounds, read_table, read_uniform, shape,
+};
 use parquet::basic::Compression;
 use proptest::prelude::*;
 
 use crate::support::*;
 
+fn named(format: &str) -> Format {
+    Format::named(format).unwrap()
+}
+
 fn try_everything(bytes: &[u8], format: Format) {
     let file = sample("hostile", bytes);
     let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
-    let plain = Wide::new(-1.0, 1.0);
+    let plain = UniformBounds::new(-1.0, 1.0);
     let mut all = vec![plain.clone(), plain.clone().with_features(5)];
     all.extend([true, false].map(|header| plain.clone().with_header(header)));
-    all.extend(all.clone().into_iter().map(|wide| wide.with_binary_response(Response::LastColumn)));
+    all.extend(all.clone().into_iter().map(|uniform| uniform.with_binary_response(Response::LastColumn)));
     all.extend([true, false].map(|header| {
         plain.clone().with_response(Response::File(file.path.clone()), 0.0, 1.0).with_header(header)
     }));
     all.push(plain.with_header(true).with_unit("1"));
-    for wide in &all {
-        let _ = (read_wide(&file.path, wide, &options), shape(&file.path, Declared::Wide(wide), &options));
+    for uniform in &all {
+        let _ = (
+            read_uniform(&file.path, uniform, &options),
+            shape(&file.path, Declared::Uniform(uniform), &options),
+        );
     }
     let _ = read_table(&file.path, &schema(PARQUET_SCHEMA), &options);
     let _ = [None, Some(true), Some(false)].map(|header| dpglm_io::draft(&file.path, header, true));
@@ -62,20 +71,20 @@ proptest! {
 
     #[test]
     fn arbitrary_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        for format in [Format::Csv, Format::Parquet, Format::Npy, Format::Npz, Format::Libsvm] {
+        for format in Format::all() {
             try_everything(&bytes, format);
         }
     }
 
     #[test]
     fn text_like_bytes(bytes in text()) {
-        try_everything(&bytes, Format::Csv);
-        try_everything(&bytes, Format::Libsvm);
+        try_everything(&bytes, named("csv"));
+        try_everything(&bytes, named("libsvm"));
     }
 
     #[test]
     fn damaged_arrays(bytes in damaged(npy("'<f8'", false, "(3, 2)", &f64_bytes(&[0.5; 6])))) {
-        try_everything(&bytes, Format::Npy);
+        try_everything(&bytes, named("npy"));
     }
 
     #[test]
@@ -83,12 +92,12 @@ proptest! {
         &npz("csr", [2, 3], &[0, 2, 3], &[0, 2, 1], ("'<f8'", f64_bytes(&[0.5, 1.0, 2.0]))),
         false,
     ))) {
-        try_everything(&bytes, Format::Npz);
+        try_everything(&bytes, named("npz"));
     }
 
     #[test]
     fn damaged_parquet(bytes in damaged(people_parquet(Compression::SNAPPY))) {
-        try_everything(&bytes, Format::Parquet);
+        try_everything(&bytes, named("parquet"));
     }
 
     #[test]
@@ -97,7 +106,7 @@ proptest! {
         &[some(&[0.5, 1.0]), Some(vec![]), Some(vec![None])],
         &[1.0, 0.0, 1.0],
     ))) {
-        try_everything(&bytes, Format::Parquet);
+        try_everything(&bytes, named("parquet"));
     }
 
     #[test]

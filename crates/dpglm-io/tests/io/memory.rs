@@ -5,7 +5,7 @@ use dpglm_io::memory::{
     Cells, Matrix, Meaning, Numbers, SparseRows, attach_response, encode_columns, encode_matrix,
     encode_sparse,
 };
-use dpglm_io::{Encoded, ReadOptions, Response, Schema, Wide, read_wide};
+use dpglm_io::{Encoded, ReadOptions, Response, Schema, UniformBounds, read_uniform};
 
 const ROWS: usize = 700;
 const COLUMNS: usize = 3;
@@ -14,8 +14,8 @@ fn names() -> Vec<String> {
     (0..COLUMNS).map(|j| format!("x{j}")).collect()
 }
 
-fn wide_schema(wide: &Wide) -> Schema {
-    wide.schema("X".as_ref(), &names()).unwrap()
+fn wide_schema(uniform: &UniformBounds) -> Schema {
+    uniform.schema("X".as_ref(), &names()).unwrap()
 }
 
 /// Rows with cells that the public rule changes.
@@ -47,38 +47,38 @@ fn options() -> ReadOptions {
 
 #[test]
 fn a_matrix_in_either_order_and_precision() {
-    let wide = Wide::new(-1.0, 1.0);
+    let uniform = UniformBounds::new(-1.0, 1.0);
     let rows = by_rows();
     let columns = by_columns(&rows);
     let shape = format!("({ROWS}, {COLUMNS})");
     for (column_major, numbers) in [(false, &rows), (true, &columns)] {
         let file = sample("X.npy", npy("'<f8'", column_major, &shape, &f64_bytes(numbers)));
-        let expected = read_wide(&file.path, &wide, &options()).unwrap();
+        let expected = read_uniform(&file.path, &uniform, &options()).unwrap();
         let matrix = Matrix { numbers: Numbers::F64(numbers), rows: ROWS, columns: COLUMNS, column_major };
-        same(&encode_matrix("X", matrix, &names(), &wide_schema(&wide), &options()).unwrap(), &expected);
+        same(&encode_matrix("X", matrix, &names(), &wide_schema(&uniform), &options()).unwrap(), &expected);
 
         let single: Vec<f32> = numbers.iter().map(|&x| x as f32).collect();
         let bytes: Vec<u8> = single.iter().flat_map(|x| x.to_le_bytes()).collect();
         let file = sample("X.npy", npy("'<f4'", column_major, &shape, &bytes));
-        let expected = read_wide(&file.path, &wide, &options()).unwrap();
+        let expected = read_uniform(&file.path, &uniform, &options()).unwrap();
         let matrix = Matrix { numbers: Numbers::F32(&single), ..matrix };
-        same(&encode_matrix("X", matrix, &names(), &wide_schema(&wide), &options()).unwrap(), &expected);
+        same(&encode_matrix("X", matrix, &names(), &wide_schema(&uniform), &options()).unwrap(), &expected);
     }
     let strict = ReadOptions { strict: true, ..options() };
     let matrix = Matrix { numbers: Numbers::F64(&rows), rows: ROWS, columns: COLUMNS, column_major: false };
-    let refused = encode_matrix("X", matrix, &names(), &wide_schema(&wide), &strict);
+    let refused = encode_matrix("X", matrix, &names(), &wide_schema(&uniform), &strict);
     says(&message(refused), &["X, row 2, column `x2`", "NaN", "strict mode"]);
 }
 
 #[test]
 fn bytes_stay_bytes() {
-    let wide = Wide::new(0.0, 2.0);
+    let uniform = UniformBounds::new(0.0, 2.0);
     let numbers: Vec<i8> = (0..ROWS * COLUMNS).map(|k| (k % 3) as i8).collect();
     let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
     let file = sample("X.npy", npy("'|i1'", false, &format!("({ROWS}, {COLUMNS})"), &bytes));
-    let expected = read_wide(&file.path, &wide, &options()).unwrap();
+    let expected = read_uniform(&file.path, &uniform, &options()).unwrap();
     let matrix = Matrix { numbers: Numbers::I8(&numbers), rows: ROWS, columns: COLUMNS, column_major: false };
-    same(&encode_matrix("X", matrix, &names(), &wide_schema(&wide), &options()).unwrap(), &expected);
+    same(&encode_matrix("X", matrix, &names(), &wide_schema(&uniform), &options()).unwrap(), &expected);
 }
 
 #[test]
@@ -87,15 +87,15 @@ fn sparse_rows_and_a_response() {
     let members = npz("csr", [3, 3], &[0, 2, 2, 3], &[0, 2, 1], ("'<f8'", f64_bytes(&values)));
     let x = sample("X.npz", zip(&members, false));
     let y = sample("y.npy", npy("'<f8'", false, "(3,)", &f64_bytes(&[0.0, 7.0, f64::NAN])));
-    let wide = Wide::new(-1.0, 1.0).with_response(Response::File(y.path.clone()), 0.0, 4.0);
-    let expected = read_wide(&x.path, &wide, &options()).unwrap();
+    let uniform = UniformBounds::new(-1.0, 1.0).with_response(Response::File(y.path.clone()), 0.0, 4.0);
+    let expected = read_uniform(&x.path, &uniform, &options()).unwrap();
     let sparse = SparseRows {
         offsets: &[0, 2, 2, 3],
         indices: &[0, 2, 1],
         numbers: Numbers::F64(&values),
         columns: COLUMNS,
     };
-    let mut found = encode_sparse("X", sparse, &names(), &wide_schema(&wide), &options()).unwrap();
+    let mut found = encode_sparse("X", sparse, &names(), &wide_schema(&uniform), &options()).unwrap();
     let target = schema("target = \"y\"\n[columns]\ny = { kind = \"real\", bounds = [0, 4] }");
     attach_response(&mut found, "y", Cells::F64(&[0.0, 7.0, f64::NAN]), &target, &options()).unwrap();
     same(&found, &expected);
@@ -103,12 +103,12 @@ fn sparse_rows_and_a_response() {
     says(&message(short), &["1 responses for 3 rows"]);
     let unsorted = SparseRows { indices: &[2, 0, 1], ..sparse };
     says(
-        &message(encode_sparse("X", unsorted, &names(), &wide_schema(&wide), &options())),
+        &message(encode_sparse("X", unsorted, &names(), &wide_schema(&uniform), &options())),
         &["row 1", "sum_duplicates"],
     );
     let beyond = SparseRows { indices: &[0, 3, 1], ..sparse };
     says(
-        &message(encode_sparse("X", beyond, &names(), &wide_schema(&wide), &options())),
+        &message(encode_sparse("X", beyond, &names(), &wide_schema(&uniform), &options())),
         &["row 1", "beyond the 3 columns"],
     );
 }

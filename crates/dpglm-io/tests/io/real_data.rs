@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use dpglm_io::{Domain, ReadOptions, Response, Scale, Wide, read_table, read_wide};
+use dpglm_io::{Domain, ReadOptions, Response, Scale, UniformBounds, read_table, read_uniform};
 
 use crate::support::*;
 
@@ -118,10 +118,10 @@ fn california_housing() {
 #[test]
 fn compressed_sparse_text() {
     let Some(path) = data("we8there_text_regression/we8there.libsvm.gz") else { return };
-    let wide = Wide { scale: Scale::None, ..Wide::new(0.0, 50.0) }
+    let uniform = UniformBounds { scale: Scale::None, ..UniformBounds::new(0.0, 50.0) }
         .with_response(Response::LastColumn, 1.0, 5.0)
         .with_features(2_640);
-    let table = read_wide(&path, &wide, &ReadOptions::default()).unwrap();
+    let table = read_uniform(&path, &uniform, &ReadOptions::default()).unwrap();
     assert_eq!(table.rows(), 6_166);
     assert_eq!(table.columns.len(), 2_640);
     assert_eq!(entries(&table).iter().filter(|x| **x != 0.0).count(), 66_459);

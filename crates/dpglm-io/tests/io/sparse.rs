@@ -8,8 +8,8 @@ use dpglm::families::Family;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
 use dpglm_io::{
-    Declared, Encoded, Format, Precision, ReadOptions, Response, Scale, Schema, Wide, read_table, read_wide,
-    shape,
+    Declared, Encoded, Format, Precision, ReadOptions, Response, Scale, Schema, UniformBounds, read_table,
+    read_uniform, shape,
 };
 
 const OPTIONS: ReadOptions = ReadOptions {
@@ -25,18 +25,18 @@ fn is_sparse(table: &Encoded) -> bool {
     matches!(table.design.storage(), Storage::Csr(_))
 }
 
-fn wide() -> Wide {
-    Wide::new(-2.0, 4.0)
+fn uniform() -> UniformBounds {
+    UniformBounds::new(-2.0, 4.0)
 }
 
 #[test]
 fn a_sparse_text_is_stored_sparsely_with_the_same_numbers() {
     let file = sample("t.libsvm", "1 3:8 20:-1\n0\n1 1:2 2:nan 20:0\n");
-    let wide = wide().with_binary_response(Response::LastColumn).with_features(20);
+    let uniform = uniform().with_binary_response(Response::LastColumn).with_features(20);
     for constant_column in [false, true] {
         for precision in [Precision::F32, Precision::F64] {
             let options = ReadOptions { constant_column, precision: Some(precision), ..OPTIONS };
-            let table = read_wide(&file.path, &wide, &options).unwrap();
+            let table = read_uniform(&file.path, &uniform, &options).unwrap();
             assert!(is_sparse(&table) && table.constant_column == constant_column);
             let width = 20 + usize::from(constant_column);
             let found = entries(&table);
@@ -59,13 +59,13 @@ fn a_sparse_text_is_stored_sparsely_with_the_same_numbers() {
     }
     let dense = sample("t.libsvm", "1 1:1 2:2\n0 1:2 2:3\n");
     // The format decides, however full the private rows are: rows stored otherwise would be measured otherwise.
-    assert!(is_sparse(&read_wide(&dense.path, &wide, &OPTIONS).unwrap()));
+    assert!(is_sparse(&read_uniform(&dense.path, &uniform, &OPTIONS).unwrap()));
 }
 
 #[test]
 fn entries_of_one_need_no_values() {
     let file = sample("t.svm", "1 3:1 9:1\n0 2:1\n");
-    let table = read_wide(&file.path, &Wide::new(0.0, 1.0).with_features(9), &OPTIONS).unwrap();
+    let table = read_uniform(&file.path, &UniformBounds::new(0.0, 1.0).with_features(9), &OPTIONS).unwrap();
     let Storage::Csr(csr) = table.design.storage() else { panic!("sparse rows were expected") };
     assert!(matches!(csr.values(), Values::Ones));
     assert_eq!(csr.offsets(), [0, 2, 3]);
@@ -108,22 +108,22 @@ fn arrays_of_scipy() {
     let members = npz("csr", [3, 9], &[0, 2, 2, 3], &[0, 8, 4], ("'<f8'", f64_bytes(&[1.0, -8.0, 4.0])));
     for deflated in [false, true] {
         let file = sample("x.npz", zip(&members, deflated));
-        let table = read_wide(&file.path, &wide(), &OPTIONS).unwrap();
+        let table = read_uniform(&file.path, &uniform(), &OPTIONS).unwrap();
         assert!(is_sparse(&table));
         let mut expected = [0.0; 27];
         (expected[0], expected[8], expected[22]) = (0.25, -0.5, 1.0);
         assert_eq!(entries(&table), expected);
-        let found = shape(&file.path, Declared::Wide(&wide()), &OPTIONS).unwrap();
+        let found = shape(&file.path, Declared::Uniform(&uniform()), &OPTIONS).unwrap();
         assert_eq!((found.rows, found.columns.map(|c| c.len())), (Some(3), Some(9)));
         let y = sample("y.npy", npy("'<f8'", false, "(3,)", &f64_bytes(&[0.0, 1.0, 1.0])));
-        let with_response = wide().with_binary_response(Response::File(y.path.clone()));
-        assert_eq!(read_wide(&file.path, &with_response, &OPTIONS).unwrap().response, [0.0, 1.0, 1.0]);
-        let plain = Wide { scale: Scale::None, ..wide() };
-        assert_eq!(entries(&read_wide(&file.path, &plain, &OPTIONS).unwrap())[8], -2.0);
+        let with_response = uniform().with_binary_response(Response::File(y.path.clone()));
+        assert_eq!(read_uniform(&file.path, &with_response, &OPTIONS).unwrap().response, [0.0, 1.0, 1.0]);
+        let plain = UniformBounds { scale: Scale::None, ..uniform() };
+        assert_eq!(entries(&read_uniform(&file.path, &plain, &OPTIONS).unwrap())[8], -2.0);
     }
     let narrow = [1.5_f32, 0.5].iter().flat_map(|x| x.to_le_bytes()).collect();
     let file = sample("x.npz", zip(&npz("csr", [1, 9], &[0, 2], &[1, 3], ("'<f4'", narrow)), true));
-    let table = read_wide(&file.path, &wide(), &OPTIONS).unwrap();
+    let table = read_uniform(&file.path, &uniform(), &OPTIONS).unwrap();
     let Storage::Csr(csr) = table.design.storage() else { panic!("sparse rows were expected") };
     assert!(matches!(csr.values(), Values::F32(_)), "single precision stays single");
 }
@@ -133,7 +133,7 @@ fn wrong_arrays_of_scipy() {
     let data = || ("'<f8'", f64_bytes(&[1.0, 2.0]));
     let refused = |members: &[(&str, Vec<u8>)], parts: &[&str]| {
         let file = sample("x.npz", zip(members, true));
-        says(&message(read_wide(&file.path, &wide(), &OPTIONS)), &[&["x.npz"], parts].concat());
+        says(&message(read_uniform(&file.path, &uniform(), &OPTIONS)), &[&["x.npz"], parts].concat());
     };
     refused(&npz("csc", [1, 2], &[0, 2], &[0, 1], data()), &["compressed sparse rows", "tocsr"]);
     refused(&npz("csr", [1, 3], &[0, 2], &[1, 0], data()), &["row 1", "out of order", "sum_duplicates"]);
@@ -148,34 +148,34 @@ fn wrong_arrays_of_scipy() {
     let at = broken.windows(8).position(|w| w == 1.0_f64.to_le_bytes()).unwrap();
     broken[at] ^= 1;
     let file = sample("x.npz", &broken);
-    says(&message(read_wide(&file.path, &wide(), &OPTIONS)), &["checksum"]);
+    says(&message(read_uniform(&file.path, &uniform(), &OPTIONS)), &["checksum"]);
     let file = sample("x.npz", &broken[..broken.len() - 30]);
-    says(&message(read_wide(&file.path, &wide(), &OPTIONS)), &["cut short"]);
-    let bounds = Wide::new(1.0, 2.0);
+    says(&message(read_uniform(&file.path, &uniform(), &OPTIONS)), &["cut short"]);
+    let bounds = UniformBounds::new(1.0, 2.0);
     let file = sample("x.npz", zip(&npz("csr", [1, 3], &[0, 2], &[0, 1], data()), true));
-    says(&message(read_wide(&file.path, &bounds, &OPTIONS)), &["must hold 0", "widen"]);
-    let column = wide().with_binary_response(Response::LastColumn);
-    says(&message(read_wide(&file.path, &column, &OPTIONS)), &["features only", "file of its own"]);
-    let options = ReadOptions { format: Some(Format::Npz), ..OPTIONS };
+    says(&message(read_uniform(&file.path, &bounds, &OPTIONS)), &["must hold 0", "widen"]);
+    let column = uniform().with_binary_response(Response::LastColumn);
+    says(&message(read_uniform(&file.path, &column, &OPTIONS)), &["features only", "file of its own"]);
+    let options = ReadOptions { format: Format::named("npz"), ..OPTIONS };
     let text = sample("x.npz", "1,2,3\n");
-    says(&message(read_wide(&text.path, &wide(), &options)), &["not a whole .npz archive"]);
+    says(&message(read_uniform(&text.path, &uniform(), &options)), &["not a whole .npz archive"]);
 }
 
 #[test]
 fn bytes_stay_bytes_where_the_bounds_allow() {
     let genotypes: Vec<u8> = vec![0, 1, 2, 2, 0, 3];
     let file = sample("x.npy", npy("'|i1'", false, "(3, 2)", &genotypes));
-    let read = |wide: &Wide, constant_column: bool| {
-        let table = read_wide(&file.path, wide, &ReadOptions { constant_column, ..OPTIONS }).unwrap();
+    let read = |uniform: &UniformBounds, constant_column: bool| {
+        let table = read_uniform(&file.path, uniform, &ReadOptions { constant_column, ..OPTIONS }).unwrap();
         (matches!(table.design.storage(), Storage::I8 { .. }), entries(&table), table)
     };
     // Centred at 1; the last entry is clamped to 2.
-    let (bytes, found, table) = read(&Wide::new(0.0, 2.0), true);
+    let (bytes, found, table) = read(&UniformBounds::new(0.0, 2.0), true);
     assert!(bytes);
     assert_eq!(found, [1.0, -1.0, 0.0, 1.0, 1.0, 1.0, 1.0, -1.0, 1.0]);
     assert_eq!(table.to_user_units(&[1.0, 2.0], Some(0.0)).1, Some(-3.0));
     // A centre of 1.5 in half units.
-    let (bytes, found, _) = read(&Wide::new(0.0, 3.0), true);
+    let (bytes, found, _) = read(&UniformBounds::new(0.0, 3.0), true);
     assert!(bytes);
     for (found, expected) in
         found.iter().zip([1.0, -1.0, -1.0 / 3.0, 1.0, 1.0 / 3.0, 1.0 / 3.0, 1.0, -1.0, 1.0])
@@ -186,11 +186,11 @@ fn bytes_stay_bytes_where_the_bounds_allow() {
     for (lower, upper) in [(0.0, 2.0), (-1.0, 2.0), (0.0, 100.0), (-100.0, 127.0), (0.5, 2.0), (0.0, 1.0)] {
         for scale in [Scale::Symmetric, Scale::Unit, Scale::None] {
             for intercept in [false, true] {
-                let wide = Wide { scale, intercept, ..Wide::new(lower, upper) };
+                let uniform = UniformBounds { scale, intercept, ..UniformBounds::new(lower, upper) };
                 let options =
                     ReadOptions { precision: Some(Precision::F64), constant_column: true, ..OPTIONS };
-                let double = read_wide(&file.path, &wide, &options).unwrap();
-                let (_, found, _) = read(&wide, true);
+                let double = read_uniform(&file.path, &uniform, &options).unwrap();
+                let (_, found, _) = read(&uniform, true);
                 assert_eq!(found.len(), entries(&double).len());
                 for (a, b) in found.iter().zip(entries(&double)) {
                     assert!((a - b).abs() < 1e-15, "[{lower}, {upper}], {scale:?}, {intercept}: {a} {b}");
@@ -198,8 +198,8 @@ fn bytes_stay_bytes_where_the_bounds_allow() {
             }
         }
     }
-    assert!(!read(&Wide::new(0.5, 2.0), false).0, "bounds that are not whole");
-    assert!(!read(&Wide::new(-100.0, 127.0), false).0, "half units that leave the byte");
+    assert!(!read(&UniformBounds::new(0.5, 2.0), false).0, "bounds that are not whole");
+    assert!(!read(&UniformBounds::new(-100.0, 127.0), false).0, "half units that leave the byte");
 }
 
 #[test]
@@ -215,8 +215,8 @@ fn sparse_rows_in_lists_of_parquet() {
     for kind in &LIST_KINDS {
         let file = sample("t.parquet", kind.file(&indices, &values, &y));
         for response in [Response::LastColumn, Response::Column("y".into())] {
-            let wide = wide().with_binary_response(response).with_features(9);
-            let table = read_wide(&file.path, &wide, &OPTIONS).unwrap();
+            let uniform = uniform().with_binary_response(response).with_features(9);
+            let table = read_uniform(&file.path, &uniform, &OPTIONS).unwrap();
             let Storage::Csr(csr) = table.design.storage() else { panic!("sparse rows were expected") };
             assert_eq!(
                 matches!(csr.values(), Values::F32(_)),
@@ -229,14 +229,14 @@ fn sparse_rows_in_lists_of_parquet() {
             let notes = table.curator.to_string();
             says(&notes, &["`x3`: 1 outside", "`x1`: 1 missing", "`x9 and beyond`: 1 left out"]);
             let strict = ReadOptions { strict: true, ..OPTIONS };
-            says(&message(read_wide(&file.path, &wide, &strict)), &["row 1", "x3"]);
+            says(&message(read_uniform(&file.path, &uniform, &strict)), &["row 1", "x3"]);
         }
-        let alone = read_wide(&file.path, &wide().with_features(9), &OPTIONS).unwrap();
+        let alone = read_uniform(&file.path, &uniform().with_features(9), &OPTIONS).unwrap();
         assert!(entries(&alone) == expected && alone.target.is_none());
         let answers = sample("y.npy", npy("'<f8'", false, "(5,)", &f64_bytes(&y)));
-        let apart = wide().with_binary_response(Response::File(answers.path.clone())).with_features(9);
-        assert_eq!(read_wide(&file.path, &apart, &OPTIONS).unwrap().response, y);
-        let found = shape(&file.path, Declared::Wide(&wide()), &OPTIONS).unwrap();
+        let apart = uniform().with_binary_response(Response::File(answers.path.clone())).with_features(9);
+        assert_eq!(read_uniform(&file.path, &apart, &OPTIONS).unwrap().response, y);
+        let found = shape(&file.path, Declared::Uniform(&uniform()), &OPTIONS).unwrap();
         assert_eq!((found.rows, found.columns), (Some(5), None));
     }
     // More rows than are decoded at a time.
@@ -246,8 +246,8 @@ fn sparse_rows_in_lists_of_parquet() {
         .unzip();
     let y: Vec<f64> = (0..rows).map(|i| (i % 2) as f64).collect();
     let file = sample("t.parquet", LIST_KINDS[0].file(&indices, &values, &y));
-    let wide = Wide::new(-1.0, 1.0).with_binary_response(Response::LastColumn).with_features(9);
-    let table = read_wide(&file.path, &wide, &OPTIONS).unwrap();
+    let uniform = UniformBounds::new(-1.0, 1.0).with_binary_response(Response::LastColumn).with_features(9);
+    let table = read_uniform(&file.path, &uniform, &OPTIONS).unwrap();
     let found = entries(&table);
     for i in [1, 2, 4_097, 8_999, 9_000] {
         let mut row = [0.0; 9];
@@ -262,7 +262,7 @@ fn lists_and_elements_that_are_missing() {
     let kind = &LIST_KINDS[0];
     let values = [Some(vec![None, Some(2.0)]), None, Some(vec![])];
     let file = sample("t.parquet", kind.file(&[some(&[1, 2]), None, None], &values, &[1.0, 0.0, 1.0]));
-    let table = read_wide(&file.path, &wide().with_features(3), &OPTIONS).unwrap();
+    let table = read_uniform(&file.path, &uniform().with_features(3), &OPTIONS).unwrap();
     assert_eq!(entries(&table), [0.0, 0.25, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     says(&table.curator.to_string(), &["`x1`: 1 missing"]);
 }
@@ -270,13 +270,13 @@ fn lists_and_elements_that_are_missing() {
 #[test]
 fn wrong_lists() {
     let kind = &LIST_KINDS[0];
-    let wide = wide().with_features(9);
+    let uniform = uniform().with_features(9);
     let file = |kind: &ListKind, indices: &[i64], values: &[f64]| {
         sample("t.parquet", kind.file(&[some(&[]), some(indices)], &[some(&[]), some(values)], &[0.0, 1.0]))
     };
     let refused = |indices: &[i64], values: &[f64], parts: &[&str]| {
         for kind in &LIST_KINDS {
-            let m = message(read_wide(&file(kind, indices, values).path, &wide, &OPTIONS));
+            let m = message(read_uniform(&file(kind, indices, values).path, &uniform, &OPTIONS));
             says(&m, &[&["t.parquet", "row 2"], parts].concat());
         }
     };
@@ -287,21 +287,22 @@ fn wrong_lists() {
     refused(&[], &[1.0], &["different lengths"]);
     let null = kind.file(&[some(&[]), Some(vec![None])], &[some(&[]), some(&[1.0])], &[0.0, 1.0]);
     let null = sample("t.parquet", null);
-    says(&message(read_wide(&null.path, &wide, &OPTIONS)), &["row 2", "missing or negative"]);
+    says(&message(read_uniform(&null.path, &uniform, &OPTIONS)), &["row 2", "missing or negative"]);
     let good = file(kind, &[1], &[1.0]);
-    let unknown = Wide { features: None, ..wide.clone() };
-    says(&message(read_wide(&good.path, &unknown, &OPTIONS)), &["number of columns", "--columns"]);
-    let names = |a: &str, b: &str| Wide { lists: Some([a.to_owned(), b.to_owned()]), ..wide.clone() };
+    let unknown = UniformBounds { features: None, ..uniform.clone() };
+    says(&message(read_uniform(&good.path, &unknown, &OPTIONS)), &["number of columns", "--columns"]);
+    let names =
+        |a: &str, b: &str| UniformBounds { lists: Some([a.to_owned(), b.to_owned()]), ..uniform.clone() };
     for other in [names("columns", "values"), names("indices", "y")] {
-        let m = message(read_wide(&good.path, &other, &OPTIONS));
+        let m = message(read_uniform(&good.path, &other, &OPTIONS));
         says(&m, &["there is no list", "`indices`", "`values`", "--sparse-columns"]);
     }
-    let m = message(read_wide(&good.path, &names("values", "indices"), &OPTIONS));
+    let m = message(read_uniform(&good.path, &names("values", "indices"), &OPTIONS));
     says(&m, &["elements of `values`", "whole numbers"]);
-    let column = wide.clone().with_binary_response(Response::Column("z".into()));
-    says(&message(read_wide(&good.path, &column, &OPTIONS)), &["`z`", "`id`, `y`"]);
-    let bounds = Wide::new(1.0, 2.0).with_features(9);
-    says(&message(read_wide(&good.path, &bounds, &OPTIONS)), &["must hold 0"]);
+    let column = uniform.clone().with_binary_response(Response::Column("z".into()));
+    says(&message(read_uniform(&good.path, &column, &OPTIONS)), &["`z`", "`id`, `y`"]);
+    let bounds = UniformBounds::new(1.0, 2.0).with_features(9);
+    says(&message(read_uniform(&good.path, &bounds, &OPTIONS)), &["must hold 0"]);
     let schema = Schema::parse("[columns]\nindices = { kind = \"real\", bounds = [0, 1] }").unwrap();
     says(&message(read_table(&good.path, &schema, &OPTIONS)), &["nested", "instead of a schema"]);
 }

@@ -1,6 +1,6 @@
 //! Every wrong file has its own message; every bad cell follows the public rule.
 
-use dpglm_io::{ReadOptions, Response, Schema, Wide, read_table, read_wide};
+use dpglm_io::{ReadOptions, Response, Schema, UniformBounds, read_table, read_uniform};
 use parquet::basic::Compression;
 
 use crate::support::*;
@@ -103,7 +103,11 @@ fn duplicate_column_names() {
     says(&m, &["`age` occurs more than once", "name of its own"]);
     let file = sample("wide.csv", "a,b,a\n1,2,3\n");
     says(
-        &message(read_wide(&file.path, &Wide::new(0.0, 9.0).with_header(true), &ReadOptions::default())),
+        &message(read_uniform(
+            &file.path,
+            &UniformBounds::new(0.0, 9.0).with_header(true),
+            &ReadOptions::default(),
+        )),
         &["`a` occurs more than once"],
     );
 }
@@ -112,12 +116,12 @@ fn duplicate_column_names() {
 fn an_empty_file_of_every_format() {
     for name in ["t.csv", "t.parquet", "t.npy", "t.libsvm", "t.csv.gz"] {
         let file = sample(name, "");
-        let wide = match name {
-            "t.libsvm" => Wide::new(0.0, 1.0).with_features(3),
-            text if text.contains("csv") => Wide::new(0.0, 1.0).with_header(true),
-            _ => Wide::new(0.0, 1.0),
+        let uniform = match name {
+            "t.libsvm" => UniformBounds::new(0.0, 1.0).with_features(3),
+            text if text.contains("csv") => UniformBounds::new(0.0, 1.0).with_header(true),
+            _ => UniformBounds::new(0.0, 1.0),
         };
-        let m = message(read_wide(&file.path, &wide, &ReadOptions::default()));
+        let m = message(read_uniform(&file.path, &uniform, &ReadOptions::default()));
         says(&m, &[name, "the file is empty", "export"]);
     }
     says(&message(read("\n\n", PEOPLE_SCHEMA)), &["the file is empty"]);
@@ -214,12 +218,12 @@ fn a_truncated_npy_file() {
     let whole = npy("'<f8'", false, "(3, 2)", &f64_bytes(&[1.0; 6]));
     for length in [6, 9, 40, 127, 128, whole.len() - 1] {
         let file = sample("x.npy", &whole[..length]);
-        let m = message(read_wide(&file.path, &Wide::new(0.0, 1.0), &ReadOptions::default()));
+        let m = message(read_uniform(&file.path, &UniformBounds::new(0.0, 1.0), &ReadOptions::default()));
         says(&m, &["x.npy", "not a whole NumPy array", "cut short", "again"]);
     }
     let longer = sample("x.npy", [&whole[..], &[0; 8]].concat());
     says(
-        &message(read_wide(&longer.path, &Wide::new(0.0, 1.0), &ReadOptions::default())),
+        &message(read_uniform(&longer.path, &UniformBounds::new(0.0, 1.0), &ReadOptions::default())),
         &["8 bytes after the end", "one array a file"],
     );
 }
@@ -236,7 +240,7 @@ fn arrays_that_are_not_read() {
     ] {
         let file = sample("x.npy", npy(descr, false, shape, &[0; 8]));
         says(
-            &message(read_wide(&file.path, &Wide::new(0.0, 1.0), &ReadOptions::default())),
+            &message(read_uniform(&file.path, &UniformBounds::new(0.0, 1.0), &ReadOptions::default())),
             &[&["x.npy, header"], &parts[..]].concat(),
         );
     }
@@ -245,7 +249,7 @@ fn arrays_that_are_not_read() {
 #[test]
 fn an_archive_in_place_of_a_table() {
     let file = sample("x.zip", b"PK\x03\x04rest");
-    let m = message(read_wide(&file.path, &Wide::new(0.0, 1.0), &ReadOptions::default()));
+    let m = message(read_uniform(&file.path, &UniformBounds::new(0.0, 1.0), &ReadOptions::default()));
     says(&m, &["zip archive", ".npz"]);
 }
 
@@ -255,7 +259,11 @@ fn truncated_compressed_text() {
     std::io::Write::write_all(&mut encoder, "a,b\n1,2\n".repeat(1000).as_bytes()).unwrap();
     let whole = encoder.finish().unwrap();
     let file = sample("t.csv.gz", &whole[..whole.len() - 12]);
-    let m = message(read_wide(&file.path, &Wide::new(0.0, 2.0).with_header(true), &ReadOptions::default()));
+    let m = message(read_uniform(
+        &file.path,
+        &UniformBounds::new(0.0, 2.0).with_header(true),
+        &ReadOptions::default(),
+    ));
     says(&m, &["t.csv.gz", "cannot be read", "cut short"]);
 }
 
@@ -271,31 +279,39 @@ fn libsvm_indices() {
         ("1 1:1\n1 -3:1\n", "line 2: an index is negative"),
     ] {
         let file = sample("t.libsvm", text);
-        let wide = Wide::new(0.0, 1.0).with_binary_response(Response::LastColumn).with_features(9);
-        says(&message(read_wide(&file.path, &wide, &ReadOptions::default())), &["t.libsvm", part]);
+        let uniform =
+            UniformBounds::new(0.0, 1.0).with_binary_response(Response::LastColumn).with_features(9);
+        says(&message(read_uniform(&file.path, &uniform, &ReadOptions::default())), &["t.libsvm", part]);
     }
     let file = sample("t.libsvm", "1 1:1\n");
-    let wide = Wide::new(0.0, 1.0).with_features(99_999_999);
-    says(&message(read_wide(&file.path, &wide, &ReadOptions::default())), &["columns are too many"]);
-    let bounds = Wide::new(1.0, 2.0).with_features(9);
-    says(&message(read_wide(&file.path, &bounds, &ReadOptions::default())), &["must hold 0", "widen"]);
+    let uniform = UniformBounds::new(0.0, 1.0).with_features(99_999_999);
+    says(&message(read_uniform(&file.path, &uniform, &ReadOptions::default())), &["columns are too many"]);
+    let bounds = UniformBounds::new(1.0, 2.0).with_features(9);
+    says(&message(read_uniform(&file.path, &bounds, &ReadOptions::default())), &["must hold 0", "widen"]);
 }
 
 #[test]
 fn a_response_that_does_not_fit() {
     let x = sample("x.npy", npy("'<f8'", false, "(3, 2)", &f64_bytes(&[1.0; 6])));
     let y = sample("y.npy", npy("'<f8'", false, "(2,)", &f64_bytes(&[1.0; 2])));
-    let wide = Wide::new(0.0, 1.0).with_response(Response::File(y.path.clone()), 0.0, 1.0);
-    let m = message(read_wide(&x.path, &wide, &ReadOptions::default()));
+    let uniform = UniformBounds::new(0.0, 1.0).with_response(Response::File(y.path.clone()), 0.0, 1.0);
+    let m = message(read_uniform(&x.path, &uniform, &ReadOptions::default()));
     says(&m, &["y.npy", "2 responses for the 3 rows of", "x.npy"]);
-    let wide = Wide::new(0.0, 1.0).with_response(Response::File(x.path.clone()), 0.0, 1.0);
-    says(&message(read_wide(&x.path, &wide, &ReadOptions::default())), &["one column, this file has 2"]);
+    let uniform = UniformBounds::new(0.0, 1.0).with_response(Response::File(x.path.clone()), 0.0, 1.0);
+    says(
+        &message(read_uniform(&x.path, &uniform, &ReadOptions::default())),
+        &["one column, this file has 2"],
+    );
 }
 
 #[test]
 fn a_header_that_is_not_text() {
     let file = sample("t.csv", b"a\xff,b\n1,2\n");
-    let m = message(read_wide(&file.path, &Wide::new(0.0, 9.0).with_header(true), &ReadOptions::default()));
+    let m = message(read_uniform(
+        &file.path,
+        &UniformBounds::new(0.0, 9.0).with_header(true),
+        &ReadOptions::default(),
+    ));
     says(&m, &["column 1 is not UTF-8"]);
 }
 

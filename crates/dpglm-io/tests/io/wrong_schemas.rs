@@ -1,6 +1,6 @@
 //! Every wrong declaration has its own message: key, range, value, way out.
 
-use dpglm_io::{ReadOptions, Response, Schema, Wide, read_wide};
+use dpglm_io::{ReadOptions, Response, Schema, UniformBounds, read_uniform};
 
 use crate::support::*;
 
@@ -79,16 +79,17 @@ fn spelling() {
 #[test]
 fn wide_bounds() {
     let file = sample("t.csv", "1,2\n3,4\n");
-    let read = |wide: Wide| message(read_wide(&file.path, &wide, &ReadOptions::default()));
-    says(&read(Wide::new(1.0, -1.0)), &["feature bounds", "reversed", "[1, -1]"]);
-    says(&read(Wide::new(-1e300, 1e300)), &["feature bounds", "overflow"]);
-    let target = Wide::new(0.0, 9.0).with_response(Response::LastColumn, 2.0, 1.0);
+    let read = |uniform: UniformBounds| message(read_uniform(&file.path, &uniform, &ReadOptions::default()));
+    says(&read(UniformBounds::new(1.0, -1.0)), &["feature bounds", "reversed", "[1, -1]"]);
+    says(&read(UniformBounds::new(-1e300, 1e300)), &["feature bounds", "overflow"]);
+    let target = UniformBounds::new(0.0, 9.0).with_response(Response::LastColumn, 2.0, 1.0);
     says(&read(target), &["target bounds", "reversed"]);
-    let neither = Wide { response: Response::LastColumn, ..Wide::new(0.0, 9.0) };
+    let neither = UniformBounds { response: Response::LastColumn, ..UniformBounds::new(0.0, 9.0) };
     says(&read(neither), &["target bounds", "needed for a response", "binary"]);
-    let mut both = Wide::new(0.0, 9.0).with_response(Response::LastColumn, 0.0, 1.0);
+    let mut both = UniformBounds::new(0.0, 9.0).with_response(Response::LastColumn, 0.0, 1.0);
     both.bounds.binary = true;
     says(&read(both), &["either target bounds or a binary target"]);
-    let unknown = Wide::new(0.0, 9.0).with_response(Response::Column("y".into()), 0.0, 1.0).with_header(true);
+    let unknown =
+        UniformBounds::new(0.0, 9.0).with_response(Response::Column("y".into()), 0.0, 1.0).with_header(true);
     says(&read(unknown), &["no column `y`", "`1`, `2`"]);
 }

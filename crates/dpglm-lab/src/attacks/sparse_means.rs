@@ -15,7 +15,7 @@ const ROWS: usize = 100;
 const COLUMNS: usize = 1_000;
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "attack-sparse-mean",
         title: "Tracing attack on a sparse mean (Cai et al. 2021 (3.2))",

@@ -20,11 +20,11 @@ pub const STEPS: u32 = 20;
 /// `4 (R + c_1) sigma_x` with R = c_1 = sigma_x = 1.
 pub const SCALE: f64 = 8.0;
 /// The literal algorithm with half the steps, where less noise is added.
-pub const FEWER: &str = "literal, T = 10";
+pub(crate) const FEWER: &str = "literal, T = 10";
 /// All lines.
 pub const LINES: [Line; 5] = [USUAL[0], comparator(FEWER), USUAL[1], USUAL[2], USUAL[3]];
 /// The axes of all three.
-pub const AXES: Axes = Axes {
+pub(crate) const AXES: Axes = Axes {
     x: "iteration t",
     y: "log of the squared l2 error",
     x_scale: Scale::Steps,
@@ -32,7 +32,7 @@ pub const AXES: Axes = Axes {
     measure: Measure::LogError,
 };
 /// What is open in all three.
-pub const CHOICES: &[&str] = &[
+pub(crate) const CHOICES: &[&str] = &[
     "T is not printed: T = 20, and T = 10 beside it",
     "B = 8 = 4 (R + c_1) sigma_x with R = c_1 = sigma_x = 1, as Lemma 1 asks; 2 would do",
     "the printed budget split: (epsilon/T, delta/T) a step",

@@ -6,7 +6,7 @@ use crate::results::FigureResult;
 use crate::verdict::{Verdict, rising};
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "c20-2a",
         title: "Cai et al. 2020 Figure 2(a): sparse logistic regression by sparsity",

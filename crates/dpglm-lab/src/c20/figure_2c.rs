@@ -6,7 +6,7 @@ use crate::results::FigureResult;
 use crate::verdict::{Verdict, falling};
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "c20-2c",
         title: "Cai et al. 2020 Figure 2(c): sparse logistic regression by epsilon",

@@ -20,14 +20,14 @@ use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
 use dpglm::kernels::predict;
 
-use dpglm_io::{ReadOptions, Response, Wide, read_wide};
+use dpglm_io::{ReadOptions, Response, UniformBounds, read_uniform};
 
 const ROWS: usize = 24_016;
 const ATTRIBUTES: usize = 2_400;
 const SPARSITIES: [usize; 3] = [25, 50, 100];
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "c20-3",
         title: "Cai et al. 2020 Figure 3: misclassification of swarms",
@@ -94,9 +94,11 @@ fn promises(point: &Point) -> Result<Promises> {
 /// Attributes in [-1, 1] row after row, and labels.
 fn rows(draw: &mut Draw) -> Result<(Vec<f32>, Vec<f64>)> {
     if let Ok(path) = data::file("swarm_behaviour/Flocking.csv") {
-        let wide = Wide::new(-1_500.0, 1_500.0).with_binary_response(Response::LastColumn).with_header(true);
+        let uniform = UniformBounds::new(-1_500.0, 1_500.0)
+            .with_binary_response(Response::LastColumn)
+            .with_header(true);
         let table =
-            read_wide(&path, &wide, &ReadOptions { constant_column: false, ..ReadOptions::default() })?;
+            read_uniform(&path, &uniform, &ReadOptions { constant_column: false, ..ReadOptions::default() })?;
         let entries = data::entries(&table.design).iter().map(|&x| x as f32).collect();
         return Ok((entries, table.response));
     }

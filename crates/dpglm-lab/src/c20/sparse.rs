@@ -20,7 +20,7 @@ pub const COLUMNS: usize = 10_000;
 /// Steps of the literal algorithm: the paper does not print T.
 pub const STEPS: u32 = 10;
 /// The axes of all three.
-pub const AXES: Axes = Axes {
+pub(crate) const AXES: Axes = Axes {
     x: "iteration t",
     y: "log of the squared l2 error",
     x_scale: Scale::Steps,
@@ -28,7 +28,7 @@ pub const AXES: Axes = Axes {
     measure: Measure::LogError,
 };
 /// What is open in all three.
-pub const CHOICES: &[&str] = &[
+pub(crate) const CHOICES: &[&str] = &[
     "T is not printed: T = 10, because more steps add more noise",
     "B = 8 = 4 (R + c_1) sigma_x with R = c_1 = sigma_x = 1, as Lemma 5 asks; 2 would do",
     "the printed budget split: (epsilon/T, delta/T) a step",
@@ -38,7 +38,7 @@ pub const CHOICES: &[&str] = &[
     "the paper's number of repetitions is not printed: 20",
 ];
 /// How often: each repetition reads gigabytes.
-pub const REPETITIONS: Repetitions = Repetitions { quick: 5, full: 20 };
+pub(crate) const REPETITIONS: Repetitions = Repetitions { quick: 5, full: 20 };
 
 /// A point of any of the three.
 pub fn point(name: String, n: f64, s: f64, epsilon: f64) -> Point {

@@ -11,18 +11,18 @@ use crate::literal::Truncate;
 use crate::task::Task;
 
 /// Without truncation.
-pub const NEVER: &str = "literal, no truncation";
+pub(crate) const NEVER: &str = "literal, no truncation";
 /// At private quantiles.
-pub const QUANTILES: &str = "literal, private quantiles";
+pub(crate) const QUANTILES: &str = "literal, private quantiles";
 /// The three ways and their names.
-pub const WAYS: [(&str, Truncate); 3] =
+pub(crate) const WAYS: [(&str, Truncate); 3] =
     [(LITERAL, Truncate::Theory), (NEVER, Truncate::Never), (QUANTILES, Truncate::Quantiles)];
 /// All lines.
-pub const LINES: [Line; 6] =
+pub(crate) const LINES: [Line; 6] =
     [USUAL[0], comparator(NEVER), comparator(QUANTILES), USUAL[1], USUAL[2], USUAL[3]];
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "c21-1a",
         title: "Cai et al. 2021 Figure 1(a): mean of 20 columns by truncation",

@@ -23,7 +23,7 @@ const LINES: [Line; 7] = [
 ];
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "c21-1b",
         title: "Cai et al. 2021 Figure 1(b): linear regression by truncation",

@@ -11,7 +11,7 @@ use crate::literal::Truncate;
 use crate::task::Task;
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "c21-1c",
         title: "Cai et al. 2021 Figure 1(c): sparse mean by truncation, d = n",

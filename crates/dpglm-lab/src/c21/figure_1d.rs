@@ -18,7 +18,7 @@ use dpglm::noise::RandomSource;
 use dpglm::privacy::{Event, Noise};
 
 /// The zero vector.
-pub const ZERO: &str = "zero vector";
+pub(crate) const ZERO: &str = "zero vector";
 const LINES: [Line; 7] = [
     MEAN_LINES[0],
     MEAN_LINES[1],
@@ -30,7 +30,7 @@ const LINES: [Line; 7] = [
 ];
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "c21-1d",
         title: "Cai et al. 2021 Figure 1(d): sparse linear regression by truncation, d = n",

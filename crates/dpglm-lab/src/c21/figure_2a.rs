@@ -17,20 +17,20 @@ use crate::task::Task;
 use dpglm::tuning::TunedSparseMean;
 
 /// The literal algorithm with the paper's cross-validation.
-pub const VALIDATED: &str = "literal, cross-validated s";
+pub(crate) const VALIDATED: &str = "literal, cross-validated s";
 /// The product that is not told s.
-pub const TUNED: &str = "certified, s not told";
+pub(crate) const TUNED: &str = "certified, s not told";
 /// Why the paper's recipe has no epsilon.
-pub const WHY_BROKEN: &str =
+pub(crate) const WHY_BROKEN: &str =
     "fold fits are not private: one row moves the averaged error by about 4B/5, not B/n";
 /// All lines.
-pub const LINES: [Line; 6] =
+pub(crate) const LINES: [Line; 6] =
     [USUAL[0], comparator(VALIDATED), USUAL[1], comparator(TUNED), USUAL[2], USUAL[3]];
 /// The sparsities that are tried.
-pub const GRID: [usize; 7] = [10, 15, 20, 25, 30, 35, 40];
+pub(crate) const GRID: [usize; 7] = [10, 15, 20, 25, 30, 35, 40];
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "c21-2a",
         title: "Cai et al. 2021 Figure 2(a): sparse mean, sparsity told or chosen",

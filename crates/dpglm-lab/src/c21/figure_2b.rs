@@ -18,7 +18,7 @@ use dpglm::kernels::predict;
 use dpglm::tuning::TunedSparsity;
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "c21-2b",
         title: "Cai et al. 2021 Figure 2(b): sparse linear regression, sparsity told or chosen",

@@ -15,7 +15,7 @@ const OTHER: &str = "Karwa-Vadhan";
 const LINES: [Line; 5] = [USUAL[0], USUAL[1], USUAL[2], comparator(OTHER), USUAL[3]];
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "c21-3a",
         title: "Cai et al. 2021 Figure 3(a): mean of 20 columns, compared",

@@ -15,7 +15,7 @@ const OTHER: &str = "random projection (Sheffet)";
 const LINES: [Line; 5] = [USUAL[0], USUAL[1], USUAL[2], comparator(OTHER), USUAL[3]];
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "c21-3b",
         title: "Cai et al. 2021 Figure 3(b): linear regression, compared",

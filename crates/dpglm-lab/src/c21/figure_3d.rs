@@ -19,7 +19,7 @@ const OTHER: &str = "Frank-Wolfe (Talwar et al.)";
 const LINES: [Line; 5] = [USUAL[0], USUAL[1], USUAL[2], comparator(OTHER), USUAL[3]];
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "c21-3d",
         title: "Cai et al. 2021 Figure 3(d): sparse linear regression, d = 2n, compared",

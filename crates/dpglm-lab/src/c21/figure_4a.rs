@@ -21,7 +21,7 @@ use crate::verdict::{Verdict, falling};
 use dpglm::central::{Privacy, SparseMean};
 use dpglm::data::Design;
 use dpglm::noise::RandomSource;
-use dpglm_io::{ReadOptions, Scale as Scaled, Schema, Wide, read_table, read_wide};
+use dpglm_io::{ReadOptions, Scale as Scaled, Schema, UniformBounds, read_table, read_uniform};
 use std::sync::OnceLock;
 
 const KEPT: usize = 2_000;
@@ -32,7 +32,7 @@ const LINES: [Line; 7] =
     [USUAL[0], USUAL[1], USUAL[2], comparator(PUBLIC), comparator(OTHER), USUAL[3], comparator(ZERO)];
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "c21-4a",
         title: "Cai et al. 2021 Figure 4(a): allele counts of two groups",
@@ -127,8 +127,9 @@ fn load() -> Result<[Groups; 2]> {
     )?;
     let options = ReadOptions::default();
     let group = read_table(&data::file("geno_snpstats_cc/pheno.csv")?, &people, &options)?.response;
-    let wide = Wide { intercept: false, scale: Scaled::None, ..Wide::new(0.0, 2.0) }.with_header(true);
-    let table = read_wide(&data::file("geno_snpstats_cc/geno.csv.gz")?, &wide, &options)?;
+    let uniform = UniformBounds { intercept: false, scale: Scaled::None, ..UniformBounds::new(0.0, 2.0) }
+        .with_header(true);
+    let table = read_uniform(&data::file("geno_snpstats_cc/geno.csv.gz")?, &uniform, &options)?;
     let d = table.design.columns();
     // Counts of one allele, from 0 to 2.
     let entries = data::entries(&table.design);

@@ -41,7 +41,7 @@ median_house_value = { kind = "real", bounds = [0, 500001] }
 "#;
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "c21-4b",
         title: "Cai et al. 2021 Figure 4(b): house values in California",

@@ -14,14 +14,14 @@ use dpglm::families::Family;
 use dpglm::noise::RandomSource;
 
 /// What is open in the low-dimensional ones.
-pub const STEP_CHOICE: &str =
+pub(crate) const STEP_CHOICE: &str =
     "T and the step are not printed for the experiments: T = 10 and step d, which suits the curvature 1/(3d)";
 /// What is open in the high-dimensional ones.
-pub const SPARSE_CHOICE: &str = "T = 10, step d, B = 4 (R + 1)/sqrt(s), radius 1; Theorem 4.4's step s/(6L) would not move, and its constant rho is not printed";
+pub(crate) const SPARSE_CHOICE: &str = "T = 10, step d, B = 4 (R + 1)/sqrt(s), radius 1; Theorem 4.4's step s/(6L) would not move, and its constant rho is not printed";
 /// Why high-dimensional errors cannot be small.
-pub const HOPELESS: &str = " The design's signal has variance 1/(3d): least squares on the true support has a mean squared error of 3 d s/n, 60 at d = n, where the zero vector has 1.";
+pub(crate) const HOPELESS: &str = " The design's signal has variance 1/(3d): least squares on the true support has a mean squared error of 3 d s/n, 60 at d = n, where the zero vector has 1.";
 /// The range of responses.
-pub const RANGE_CHOICE: &str = "certified methods are given responses in [-R, R] with the theoretical R = 4 sqrt(log n), features in their box, and beta in the unit ball, as the literal one is";
+pub(crate) const RANGE_CHOICE: &str = "certified methods are given responses in [-R, R] with the theoretical R = 4 sqrt(log n), features in their box, and beta in the unit ball, as the literal one is";
 
 /// Rows of the paper's linear model, features scaled to [-1, 1].
 pub struct Rows {
@@ -69,18 +69,18 @@ impl Rows {
     }
 
     /// The error of the certified sparse regression, told s.
-    pub fn certified_sparse(&self, privacy: Privacy, rng: &mut RandomSource) -> dpglm::Result<f64> {
+    pub(crate) fn certified_sparse(&self, privacy: Privacy, rng: &mut RandomSource) -> dpglm::Result<f64> {
         let model = SelectRefine::new(self.model()?, SPARSITY)?;
         Ok(self.error(&model.fit(&self.data, privacy, rng)?.coefficients(self.beta.len())))
     }
 
     /// The error of least squares.
-    pub fn non_private(&self) -> Result<f64> {
+    pub(crate) fn non_private(&self) -> Result<f64> {
         Ok(self.error(&reference::glm(&Family::Gaussian, &self.data, 0.0, false)?.coefficients))
     }
 
     /// The error of iterative hard thresholding, told s.
-    pub fn non_private_sparse(&self) -> Result<f64> {
+    pub(crate) fn non_private_sparse(&self) -> Result<f64> {
         Ok(self.error(&Iht::new(SPARSITY)?.iterations(60)?.fit(&Family::Gaussian, &self.data, 0.0)?))
     }
 }
@@ -101,7 +101,7 @@ pub fn literal(point: &Point, truncate: Truncate, steps: u32, step: f64) -> Lite
 }
 
 /// Algorithm 4.2 at a point, for the truncation level R. In the scaled features a step d is a step 1, and B grows by sqrt d.
-pub fn sparse_literal(point: &Point, level: f64, sparsity: usize) -> Thresholding {
+pub(crate) fn sparse_literal(point: &Point, level: f64, sparsity: usize) -> Thresholding {
     let root = point.get("d").sqrt();
     Thresholding {
         n: point.whole("n"),

@@ -10,9 +10,10 @@ use dpglm::data::Design;
 use dpglm::noise::RandomSource;
 
 /// What is open in all of them.
-pub const RANGE_CHOICE: &str = "the certified mean is given the public range [-50, 50] of every column";
+pub(crate) const RANGE_CHOICE: &str =
+    "the certified mean is given the public range [-50, 50] of every column";
 /// How the quantiles of the literal runs are found.
-pub const QUANTILE_CHOICE: &str = "Lei's Algorithm 1' is not printed: the exponential mechanism on the ranks of all entries, epsilon 0.5 for each of two quantiles, which the paper does not account for";
+pub(crate) const QUANTILE_CHOICE: &str = "Lei's Algorithm 1' is not printed: the exponential mechanism on the ranks of all entries, epsilon 0.5 for each of two quantiles, which the paper does not account for";
 /// The public range.
 pub const RANGE: (f64, f64) = (-50.0, 50.0);
 
@@ -41,7 +42,7 @@ impl Rows {
     }
 
     /// The average with all but the s largest set to zero.
-    pub fn sparse_average(&self, s: usize) -> Vec<f64> {
+    pub(crate) fn sparse_average(&self, s: usize) -> Vec<f64> {
         keep_largest(self.average(), s)
     }
 
@@ -63,7 +64,7 @@ impl Rows {
     }
 
     /// The error of the certified sparse mean, told s.
-    pub fn certified_sparse(
+    pub(crate) fn certified_sparse(
         &self,
         table: &Design,
         s: usize,
@@ -118,6 +119,6 @@ pub fn memory(point: &Point) -> f64 {
 }
 
 /// The literal mean's error.
-pub fn literal_error(rows: &Rows, model: &LiteralMean, draw: &mut Draw) -> Result<f64> {
+pub(crate) fn literal_error(rows: &Rows, model: &LiteralMean, draw: &mut Draw) -> Result<f64> {
     Ok(rows.error(&model.fit(&rows.entries, draw)?))
 }

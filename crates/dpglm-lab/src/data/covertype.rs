@@ -14,7 +14,7 @@ use std::fmt::Write;
 use std::sync::OnceLock;
 
 /// All rows.
-pub struct Covertype {
+pub(crate) struct Covertype {
     /// 54 entries a row, each scaled to [-1, 1] by its declared bounds.
     pub entries: Vec<f32>,
     /// 1 for lodgepole pine (class 2), else 0.
@@ -22,7 +22,7 @@ pub struct Covertype {
 }
 
 /// Columns of a row.
-pub const COLUMNS: usize = 54;
+pub(crate) const COLUMNS: usize = 54;
 
 const NUMBERS: [(&str, f64, f64); 10] = [
     ("Elevation", 1_500.0, 4_400.0),
@@ -38,7 +38,7 @@ const NUMBERS: [(&str, f64, f64); 10] = [
 ];
 
 /// The rows, read once.
-pub fn rows() -> Result<&'static Covertype> {
+pub(crate) fn rows() -> Result<&'static Covertype> {
     static ROWS: OnceLock<std::result::Result<Covertype, String>> = OnceLock::new();
     ROWS.get_or_init(|| read().map_err(|e| e.to_string())).as_ref().map_err(|e| e.clone().into())
 }
@@ -68,7 +68,7 @@ fn read() -> Result<Covertype> {
 
 impl Covertype {
     /// The chosen rows and columns as a design, each entry mapped by `map(column, entry)`.
-    pub fn design(
+    pub(crate) fn design(
         &self,
         rows: &[usize],
         columns: &[usize],
@@ -83,7 +83,7 @@ impl Covertype {
     }
 
     /// Mean and standard deviation of every column over the chosen rows; a constant column has deviation 1.
-    pub fn moments(&self, rows: &[usize]) -> Vec<(f32, f32)> {
+    pub(crate) fn moments(&self, rows: &[usize]) -> Vec<(f32, f32)> {
         let mut sums = vec![(0.0_f64, 0.0_f64); COLUMNS];
         for &row in rows {
             for (sum, x) in sums.iter_mut().zip(&self.entries[row * COLUMNS..(row + 1) * COLUMNS]) {
@@ -101,7 +101,7 @@ impl Covertype {
     }
 
     /// The labels of the chosen rows.
-    pub fn labels_of(&self, rows: &[usize]) -> Vec<f64> {
+    pub(crate) fn labels_of(&self, rows: &[usize]) -> Vec<f64> {
         rows.iter().map(|&row| self.labels[row]).collect()
     }
 }

@@ -4,8 +4,8 @@ use crate::Result;
 use crate::data::file;
 use dpglm::data::design::Storage;
 use dpglm::data::{Design, Values};
-use dpglm_io::read::{Format, ReadOptions, read_wide};
-use dpglm_io::wide::{Response, Wide};
+use dpglm_io::read::{Format, ReadOptions, read_uniform};
+use dpglm_io::uniform::{Response, UniformBounds};
 use std::sync::OnceLock;
 
 /// A sparse table with its response.
@@ -17,12 +17,12 @@ pub struct Text {
 }
 
 /// RCV1: 23,749 documents, 47,236 terms, rows of length 1, label 1 for corporate and economic news.
-pub fn rcv1() -> Result<&'static Text> {
+pub(crate) fn rcv1() -> Result<&'static Text> {
     static ROWS: OnceLock<std::result::Result<Text, String>> = OnceLock::new();
     let read = || {
-        let wide = Wide { intercept: false, ..Wide::new(0.0, 1.0) };
-        let wide = wide.with_binary_response(Response::LastColumn).with_features(47_236);
-        read("rcv1_binary_subset/rcv1_subset.binary.bz2", &wide)
+        let uniform = UniformBounds { intercept: false, ..UniformBounds::new(0.0, 1.0) };
+        let uniform = uniform.with_binary_response(Response::LastColumn).with_features(47_236);
+        read("rcv1_binary_subset/rcv1_subset.binary.bz2", &uniform)
     };
     ROWS.get_or_init(|| read().map_err(|e| e.to_string())).as_ref().map_err(|e| e.clone().into())
 }
@@ -31,16 +31,16 @@ pub fn rcv1() -> Result<&'static Text> {
 pub fn we8there() -> Result<&'static Text> {
     static ROWS: OnceLock<std::result::Result<Text, String>> = OnceLock::new();
     let read = || {
-        let wide = Wide { intercept: false, ..Wide::new(0.0, 10.0) };
-        let wide = wide.with_response(Response::LastColumn, 1.0, 5.0).with_features(2_640);
-        read("we8there_text_regression/we8there.libsvm.gz", &wide)
+        let uniform = UniformBounds { intercept: false, ..UniformBounds::new(0.0, 10.0) };
+        let uniform = uniform.with_response(Response::LastColumn, 1.0, 5.0).with_features(2_640);
+        read("we8there_text_regression/we8there.libsvm.gz", &uniform)
     };
     ROWS.get_or_init(|| read().map_err(|e| e.to_string())).as_ref().map_err(|e| e.clone().into())
 }
 
-fn read(name: &str, wide: &Wide) -> Result<Text> {
-    let options = ReadOptions { format: Some(Format::Libsvm), ..ReadOptions::default() };
-    let table = read_wide(&file(name)?, wide, &options)?;
+fn read(name: &str, uniform: &UniformBounds) -> Result<Text> {
+    let options = ReadOptions { format: Format::named("libsvm"), ..ReadOptions::default() };
+    let table = read_uniform(&file(name)?, uniform, &options)?;
     Ok(Text { design: table.design, response: table.response })
 }
 
@@ -61,7 +61,7 @@ impl Text {
     }
 
     /// In how many of the rows each column occurs.
-    pub fn occurrences(&self, rows: &[usize]) -> Vec<usize> {
+    pub(crate) fn occurrences(&self, rows: &[usize]) -> Vec<usize> {
         let mut counts = vec![0; self.design.columns()];
         rows.iter().flat_map(|&row| self.row(row)).for_each(|(column, _)| counts[column] += 1);
         counts
@@ -93,7 +93,7 @@ impl Text {
     }
 
     /// The responses of the chosen rows.
-    pub fn response_of(&self, rows: &[usize]) -> Vec<f64> {
+    pub(crate) fn response_of(&self, rows: &[usize]) -> Vec<f64> {
         rows.iter().map(|&row| self.response[row]).collect()
     }
 }

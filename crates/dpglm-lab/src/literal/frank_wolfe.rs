@@ -11,7 +11,7 @@ use dpglm::privacy::{Event, Noise};
 
 /// The mean over an l1 ball.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FrankWolfeMean {
+pub(crate) struct FrankWolfeMean {
     /// Rows.
     pub n: usize,
     /// Entries are truncated at R on both sides.
@@ -37,7 +37,7 @@ impl FrankWolfeMean {
     }
 
     /// Stated and true epsilon.
-    pub fn promise(&self) -> Result<Promise> {
+    pub(crate) fn promise(&self) -> Result<Promise> {
         let sensitivity = self.radius * 2.0 * self.truncation / self.n as f64;
         let each = Noise::Pure { epsilon: 2.0 * sensitivity / self.scale() };
         let events = [Event::new("directions of descent", each, self.steps())?];
@@ -45,7 +45,7 @@ impl FrankWolfeMean {
     }
 
     /// The estimate from the truncated rows' mean.
-    pub fn fit(&self, mean: &[f64], draw: &mut Draw) -> Vec<f64> {
+    pub(crate) fn fit(&self, mean: &[f64], draw: &mut Draw) -> Vec<f64> {
         let scale = self.scale();
         let mut point = vec![0.0; mean.len()];
         for t in 0..self.steps() {

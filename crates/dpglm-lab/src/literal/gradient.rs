@@ -42,7 +42,7 @@ impl GradientNoise {
     }
 
     /// Stated and true epsilon of a logistic model with features within 1 of zero.
-    pub fn logistic_promise(&self) -> Result<Promise> {
+    pub(crate) fn logistic_promise(&self) -> Result<Promise> {
         let sensitivity = 2.0 * self.step * (self.d as f64).sqrt() / self.n as f64;
         let noise = Noise::Gaussian { sensitivity, sigma: self.sigma() };
         let event = Event::new("gradient steps", noise, u64::from(self.steps))?;
@@ -51,7 +51,7 @@ impl GradientNoise {
 }
 
 /// The iterates beta^0, ..., beta^T, from zero.
-pub fn noisy_gradient(
+pub(crate) fn noisy_gradient(
     family: &Family,
     data: &Dataset,
     noise: &GradientNoise,

@@ -17,7 +17,7 @@ use dpglm::privacy::{Event, Noise};
 
 /// The printed noise on a label.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PrintedLabelNoise {
+pub(crate) struct PrintedLabelNoise {
     /// The stated epsilon.
     pub epsilon: f64,
     /// The stated delta.
@@ -49,7 +49,7 @@ impl PrintedLabelNoise {
 }
 
 /// The last iterate from `start`, `ceil(log(n/p))` steps of length `step`.
-pub fn label_iht(
+pub(crate) fn label_iht(
     family: &Family,
     design: &Design,
     labels: &[f64],
@@ -70,6 +70,6 @@ pub fn label_iht(
 }
 
 /// Labels with the printed noise.
-pub fn noisy_labels(labels: &[f64], noise: &PrintedLabelNoise, draw: &mut Draw) -> Vec<f64> {
+pub(crate) fn noisy_labels(labels: &[f64], noise: &PrintedLabelNoise, draw: &mut Draw) -> Vec<f64> {
     labels.iter().map(|y| y + noise.sigma() * draw.normal()).collect()
 }

@@ -75,7 +75,7 @@ pub fn keep_largest(point: &mut [f64], sparsity: usize) {
 }
 
 /// Keeps the largest coordinates in size, and shortens to length 1.
-pub fn keep_and_project(point: &mut [f64], sparsity: usize) {
+pub(crate) fn keep_and_project(point: &mut [f64], sparsity: usize) {
     keep_largest(point, sparsity);
     let length = norm(point);
     if length > 1.0 {

@@ -15,7 +15,7 @@ use dpglm::kernels::fused_pass;
 use dpglm::privacy::{Event, Noise};
 
 /// The printed noise scale b.
-pub fn laplace_scale(lambda: f64, sparsity: usize, epsilon: f64, delta: f64) -> f64 {
+pub(crate) fn laplace_scale(lambda: f64, sparsity: usize, epsilon: f64, delta: f64) -> f64 {
     lambda * 2.0 * (3.0 * sparsity as f64 * (1.0 / delta).ln()).sqrt() / epsilon
 }
 
@@ -73,7 +73,7 @@ pub struct Thresholding {
 
 impl Thresholding {
     /// The Laplace scale of every step.
-    pub fn laplace_scale(&self) -> f64 {
+    pub(crate) fn laplace_scale(&self) -> f64 {
         let t = f64::from(self.steps);
         laplace_scale(self.step * self.scale / self.n as f64, self.sparsity, self.epsilon / t, self.delta / t)
     }

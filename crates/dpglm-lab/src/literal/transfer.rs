@@ -49,7 +49,7 @@ impl TransferNoise {
 }
 
 /// Why no epsilon holds.
-pub const BROKEN: &str = "one record can change the teacher's support, where the printed sensitivity does not hold; responses are not bounded";
+pub(crate) const BROKEN: &str = "one record can change the teacher's support, where the printed sensitivity does not hold; responses are not bounded";
 
 /// The student's coefficients. IHT takes `iterations` steps in each of the two problems.
 pub fn transfer(

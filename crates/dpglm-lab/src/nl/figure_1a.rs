@@ -8,7 +8,7 @@ use crate::task::Task;
 use crate::verdict::Verdict;
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "nl-1a",
         title: "Wang et al. 2021 Figure 1a: one report a user, by users and epsilon",

@@ -8,7 +8,7 @@ use crate::task::Task;
 use crate::verdict::{Verdict, falling, rising};
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "nl-1b",
         title: "Wang et al. 2021 Figure 1b: one report a user, by users and dimension",

@@ -21,7 +21,7 @@ const PRIVATE_SCALES: &str = "literal, the users' own rows as public";
 const LINES: [Line; 5] = [USUAL[0], comparator(PRIVATE_SCALES), USUAL[1], USUAL[2], USUAL[3]];
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "nl-2",
         title: "Wang et al. 2021 Figure 2: one report a user, Covertype",

@@ -18,13 +18,13 @@ use dpglm::local::one_shot::OneShotOutcome;
 use dpglm::local::{Imitation, OneShotGlm};
 
 /// The printed noise for the features' true l2 norm.
-pub const NORM: &str = "literal, r = the features' l2 norm";
+pub(crate) const NORM: &str = "literal, r = the features' l2 norm";
 /// All lines.
 pub const LINES: [Line; 5] = [USUAL[0], comparator(NORM), USUAL[1], USUAL[2], USUAL[3]];
 /// Where the rows come from.
 pub const DATA: &str = "simulated as in the paper; public rows are other people";
 /// What is open in both.
-pub const CHOICES: &[&str] = &[
+pub(crate) const CHOICES: &[&str] = &[
     "delta is not printed: 1e-5",
     "r = 1, the bound on the l1 norm; beside it r = 1/sqrt(p), the l2 norm, which is all that the sensitivity needs",
     "Newton's method starts at c = 1; a run without a root or without convergence counts as failed",

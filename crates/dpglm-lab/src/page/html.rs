@@ -2,8 +2,9 @@
 
 use super::{beats, capital, epsilon, number, ratio};
 use crate::figure::Promise;
-use crate::plot::{escaped, svg};
+use crate::plot::svg;
 use crate::results::{FigureResult, LineResult};
+use dpglm_plot::escaped;
 use std::fmt::Write;
 
 const STYLE: &str = "body{font:16px/1.5 Georgia,serif;max-width:960px;margin:2em auto;padding:0 1em;color:#222}\

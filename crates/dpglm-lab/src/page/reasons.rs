@@ -1,7 +1,7 @@
 //! Why the certified method has the larger value at some points of a figure.
 
 /// What is known of the figure with this key.
-pub fn of(key: &str) -> Option<&'static str> {
+pub(super) fn of(key: &str) -> Option<&'static str> {
     Some(match key {
         "c21-1c" | "c21-2a" => {
             "There the literal run's noise is that of R = 4 sigma sqrt(log n), a bound it is told, about five times tighter than the range \

@@ -4,7 +4,7 @@ use super::simulated;
 use crate::figure::{Figure, Point, Repetitions};
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "wg-2b",
         title: "Wang and Gu 2020 Figure 2(b): sparse linear model, setting (ii)",

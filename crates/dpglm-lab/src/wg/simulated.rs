@@ -19,13 +19,13 @@ use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
 
 /// The certified form of the paper's own idea.
-pub const TRANSFER: &str = "certified, knowledge transfer";
+pub(crate) const TRANSFER: &str = "certified, knowledge transfer";
 /// Talwar's method with its published noise.
-pub const FRANK_WOLFE: &str = "Frank-Wolfe, as published";
+pub(crate) const FRANK_WOLFE: &str = "Frank-Wolfe, as published";
 /// Kifer's method, certified.
-pub const TWO_STAGE: &str = "two-stage, certified";
+pub(crate) const TWO_STAGE: &str = "two-stage, certified";
 /// Noise on the whole gradient, certified.
-pub const DP_IGHT: &str = "DP-IGHT, certified";
+pub(crate) const DP_IGHT: &str = "DP-IGHT, certified";
 /// All lines of the linear figures.
 pub const LINEAR: [Line; 7] = [
     USUAL[0],
@@ -39,7 +39,7 @@ pub const LINEAR: [Line; 7] = [
 /// All lines of the logistic figures.
 pub const LOGISTIC: [Line; 5] = [LINEAR[0], LINEAR[1], LINEAR[2], LINEAR[5], LINEAR[6]];
 /// The axes of all four.
-pub const AXES: Axes = Axes {
+pub(crate) const AXES: Axes = Axes {
     x: "epsilon",
     y: "relative l2 error",
     x_scale: Scale::Linear,
@@ -49,7 +49,7 @@ pub const AXES: Axes = Axes {
 /// Where the rows come from.
 pub const DATA: &str = "simulated as in the paper";
 /// What is open in the linear figures.
-pub const LINEAR_CHOICES: &[&str] = &[
+pub(crate) const LINEAR_CHOICES: &[&str] = &[
     "the coefficients that are not zero are \"randomly generated\": standard normal",
     "of the printed grid of c_1 only 1 and 10 are run: each smaller value has ten times the noise of the next",
     "the better c_1, and the best of T = s/2, s, 3s/2 steps of Frank-Wolfe, are taken by the true error: the paper's cross-validation \
@@ -61,7 +61,7 @@ pub const LINEAR_CHOICES: &[&str] = &[
     "the certified method runs at the stated epsilon only: no epsilon holds for the literal one",
 ];
 /// What is open in the logistic figures.
-pub const LOGISTIC_CHOICES: &[&str] = &[
+pub(crate) const LOGISTIC_CHOICES: &[&str] = &[
     "the coefficients that are not zero are \"randomly generated\": standard normal",
     "labels are 1 with probability 1/(1 + exp(-x'theta)): the sign of section 5 is misprinted",
     "of the printed grid of c_1 only 1 and 10 are run: each smaller value has ten times the noise of the next; the better is taken by the true error",
@@ -127,12 +127,12 @@ pub fn simulated(draw: &mut Draw, point: &Point, family: &Family) -> Result<(Dat
 }
 
 /// One repetition of a linear figure.
-pub fn run_linear(point: &Point, task: &mut Task) -> Result<()> {
+pub(crate) fn run_linear(point: &Point, task: &mut Task) -> Result<()> {
     run(point, task, &Family::Gaussian)
 }
 
 /// One repetition of a logistic figure.
-pub fn run_logistic(point: &Point, task: &mut Task) -> Result<()> {
+pub(crate) fn run_logistic(point: &Point, task: &mut Task) -> Result<()> {
     run(point, task, &Family::Logistic)
 }
 
@@ -194,7 +194,7 @@ fn run(point: &Point, task: &mut Task, family: &Family) -> Result<()> {
 }
 
 /// The linear claim: at every epsilon below all comparators, and at the largest at most twice the non-private error.
-pub fn linear_verdict(result: &FigureResult) -> Verdict {
+pub(crate) fn linear_verdict(result: &FigureResult) -> Verdict {
     let near = |line: &str| {
         result.points.last().is_some_and(|p| p.mean(line) <= 2.0 * p.mean(NON_PRIVATE))
             && below(result, line, &[FRANK_WOLFE, TWO_STAGE, DP_IGHT])
@@ -203,7 +203,7 @@ pub fn linear_verdict(result: &FigureResult) -> Verdict {
 }
 
 /// The logistic claim: at every epsilon below DP-IGHT, and at the largest an error below one half.
-pub fn logistic_verdict(result: &FigureResult) -> Verdict {
+pub(crate) fn logistic_verdict(result: &FigureResult) -> Verdict {
     let good = |line: &str| {
         result.points.last().is_some_and(|p| p.mean(line) < 0.5) && below(result, line, &[DP_IGHT])
     };

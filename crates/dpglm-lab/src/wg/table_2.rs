@@ -8,7 +8,7 @@ use crate::task::Task;
 use dpglm::data::Dataset;
 
 /// The table.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "wg-table-2",
         title: "Wang and Gu 2020 Table 2: linear regression on text",

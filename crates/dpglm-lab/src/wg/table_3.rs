@@ -8,7 +8,7 @@ use crate::task::Task;
 use dpglm::data::Dataset;
 
 /// The table.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "wg-table-3",
         title: "Wang and Gu 2020 Table 3: logistic regression on text",

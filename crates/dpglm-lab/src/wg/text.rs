@@ -16,7 +16,7 @@ use dpglm::families::Family;
 use dpglm::kernels::{fused_pass, predict};
 
 /// Private Frank-Wolfe, certified.
-pub const FRANK_WOLFE: &str = "Frank-Wolfe, certified";
+pub(crate) const FRANK_WOLFE: &str = "Frank-Wolfe, certified";
 /// All lines.
 pub const LINES: [Line; 7] = [
     USUAL[0],

@@ -5,7 +5,7 @@ use super::{records, simulated};
 use crate::figure::{Axes, Figure, Measure, Point, Repetitions, Scale};
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "wx-1",
         title: "Wang and Xu 2021 Figure 1: sparse linear model, whole records private",

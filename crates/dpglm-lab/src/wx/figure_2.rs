@@ -5,7 +5,7 @@ use super::{labels, simulated};
 use crate::figure::{Axes, Figure, Measure, Point, Repetitions, Scale};
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "wx-2",
         title: "Wang and Xu 2021 Figure 2: sparse linear model, labels private",

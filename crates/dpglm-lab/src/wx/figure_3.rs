@@ -9,7 +9,7 @@ use crate::task::Task;
 use dpglm::data::Dataset;
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "wx-3",
         title: "Wang and Xu 2021 Figure 3: sparse logistic regression on Covertype",
@@ -39,7 +39,7 @@ pub fn figure() -> Figure {
 }
 
 /// The axes of Figures 3 and 4.
-pub const AXES: Axes = Axes {
+pub(crate) const AXES: Axes = Axes {
     x: "the setting that varies; the others are fixed",
     y: "optimality gap of the mean loss",
     x_scale: Scale::Named,

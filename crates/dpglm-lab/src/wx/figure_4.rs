@@ -10,7 +10,7 @@ use crate::task::Task;
 use dpglm::data::Dataset;
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "wx-4",
         title: "Wang and Xu 2021 Figure 4: sparse logistic regression on RCV1",

@@ -5,7 +5,7 @@ use super::{records, simulated};
 use crate::figure::{Axes, Figure, Measure, Point, Repetitions, Scale};
 
 /// The figure.
-pub fn figure() -> Figure {
+pub(crate) fn figure() -> Figure {
     Figure {
         key: "wx-5",
         title: "Wang and Xu 2021 Figure 5: nonlinear measurements, whole records private",

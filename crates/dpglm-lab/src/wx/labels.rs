@@ -16,23 +16,23 @@ use dpglm::local::{LabelIht, LabelLasso, LabelNoise, ThresholdBit, ThresholdIht}
 use dpglm::noise::RandomSource;
 
 /// The literal algorithm from the start that section VIII takes.
-pub const RANDOM: &str = "literal, random start";
+pub(crate) const RANDOM: &str = "literal, random start";
 /// The literal algorithm with a step that does not diverge.
 pub const SHORT: &str = "literal, step 0.015";
 /// The paper's iteration on labels whose noise is that of their true range.
-pub const VALID: &str = "paper's iteration, certified noise";
+pub(crate) const VALID: &str = "paper's iteration, certified noise";
 /// Lasso on noisy labels (section VI).
 pub const LASSO: &str = "Lasso, certified noise";
 /// The lines of Figure 2.
 pub const LINEAR: [Line; 7] =
     [USUAL[0], comparator(RANDOM), comparator(VALID), comparator(LASSO), USUAL[1], USUAL[2], USUAL[3]];
 /// The lines of Figure 6.
-pub const NONLINEAR: [Line; 6] =
+pub(crate) const NONLINEAR: [Line; 6] =
     [USUAL[0], comparator(SHORT), comparator(VALID), USUAL[1], USUAL[2], USUAL[3]];
 /// Above this epsilon a label with noise says more than a threshold bit.
 const LARGE: f64 = 8.0;
 /// What is open in both.
-pub const CERTIFIED_CHOICE: &str = "certified: one threshold bit a user up to epsilon 8, above it a label with the better of Laplace and Gaussian noise; \
+pub(crate) const CERTIFIED_CHOICE: &str = "certified: one threshold bit a user up to epsilon 8, above it a label with the better of Laplace and Gaussian noise; \
      labels declared in the range that the model's class allows";
 
 fn noise(point: &Point) -> PrintedLabelNoise {
@@ -40,12 +40,12 @@ fn noise(point: &Point) -> PrintedLabelNoise {
 }
 
 /// What the lines of Figure 2 promise.
-pub fn linear_promises(point: &Point) -> Result<Promises> {
+pub(crate) fn linear_promises(point: &Point) -> Result<Promises> {
     promises(point, true)
 }
 
 /// What the lines of Figure 6 promise.
-pub fn nonlinear_promises(point: &Point) -> Result<Promises> {
+pub(crate) fn nonlinear_promises(point: &Point) -> Result<Promises> {
     promises(point, false)
 }
 
@@ -60,12 +60,12 @@ fn promises(point: &Point, linear: bool) -> Result<Promises> {
 }
 
 /// One repetition of Figure 2.
-pub fn run_linear(point: &Point, task: &mut Task) -> Result<()> {
+pub(crate) fn run_linear(point: &Point, task: &mut Task) -> Result<()> {
     run(point, task, true)
 }
 
 /// One repetition of Figure 6.
-pub fn run_nonlinear(point: &Point, task: &mut Task) -> Result<()> {
+pub(crate) fn run_nonlinear(point: &Point, task: &mut Task) -> Result<()> {
     run(point, task, false)
 }
 

@@ -11,7 +11,7 @@ use dpglm::central::Privacy;
 use dpglm::local::LocalIht;
 
 /// The literal algorithm from the start that section VIII takes.
-pub const RANDOM: &str = "literal, random start";
+pub(crate) const RANDOM: &str = "literal, random start";
 /// The literal algorithm with a radius that gradients in the paper's class keep.
 pub const WIDE: &str = "literal, radius that gradients need";
 /// The literal algorithm with a step that does not diverge.
@@ -19,7 +19,7 @@ pub const SHORT: &str = "literal, step 0.015";
 /// The lines of Figure 1.
 pub const LINEAR: [Line; 5] = [USUAL[0], comparator(RANDOM), comparator(WIDE), USUAL[1], USUAL[3]];
 /// The lines of Figure 5.
-pub const NONLINEAR: [Line; 5] = [USUAL[0], comparator(SHORT), comparator(WIDE), USUAL[1], USUAL[3]];
+pub(crate) const NONLINEAR: [Line; 5] = [USUAL[0], comparator(SHORT), comparator(WIDE), USUAL[1], USUAL[3]];
 
 /// What the lines promise. Reports of clipped gradients are epsilon-private exactly, so that the true epsilon is the stated one.
 pub fn promises(point: &Point) -> Result<Promises> {
@@ -32,12 +32,12 @@ pub fn promises(point: &Point) -> Result<Promises> {
 }
 
 /// One repetition of Figure 1.
-pub fn run_linear(point: &Point, task: &mut Task) -> Result<()> {
+pub(crate) fn run_linear(point: &Point, task: &mut Task) -> Result<()> {
     run(point, task, true)
 }
 
 /// One repetition of Figure 5.
-pub fn run_nonlinear(point: &Point, task: &mut Task) -> Result<()> {
+pub(crate) fn run_nonlinear(point: &Point, task: &mut Task) -> Result<()> {
     run(point, task, false)
 }
 

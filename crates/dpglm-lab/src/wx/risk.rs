@@ -18,9 +18,9 @@ use dpglm::families::Family;
 use dpglm::kernels::{fused_pass, predict};
 
 /// The literal algorithm on rows normalised with what the private rows say.
-pub const PRIVATE_SCALES: &str = "literal, scales from the private rows";
+pub(crate) const PRIVATE_SCALES: &str = "literal, scales from the private rows";
 /// The product's form of the paper's own algorithm.
-pub const DP_IHT: &str = "certified DP-IHT";
+pub(crate) const DP_IHT: &str = "certified DP-IHT";
 /// All lines.
 pub const LINES: [Line; 6] =
     [USUAL[0], comparator(PRIVATE_SCALES), USUAL[1], USUAL[2], comparator(DP_IHT), USUAL[3]];
@@ -28,7 +28,7 @@ pub const LINES: [Line; 6] =
 const STEPS: u32 = 100;
 const RIDGE: f64 = 1e-3;
 /// What is open in both.
-pub const CHOICES: [&str; 6] = [
+pub(crate) const CHOICES: [&str; 6] = [
     "T is not printed: 100 steps of length 0.1, as printed; the noise by zCDP at the sensitivity 2/n, as section VIII says",
     "one of n, p, s, epsilon varies; the others are fixed as in the paper (s = 10, epsilon = 2, delta = 1e-3); the paper's values are not printed",
     "\"normalised\" is read as rows of length 1, so that G = 1",

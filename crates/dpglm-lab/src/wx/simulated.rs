@@ -16,9 +16,9 @@ pub const ERROR: f64 = 0.05;
 /// Where the rows come from.
 pub const DATA: &str = "simulated as in the paper";
 /// What is open in all of them.
-pub const SCALED: &str = "coefficients uniform on [0, 1] are scaled to norm at most 1: the model's class asks for it, and iterates are projected on the unit ball";
+pub(crate) const SCALED: &str = "coefficients uniform on [0, 1] are scaled to norm at most 1: the model's class asks for it, and iterates are projected on the unit ball";
 /// What is open in all of them.
-pub const GRIDS: &str =
+pub(crate) const GRIDS: &str =
     "p, s, epsilon and n are not printed: one of them varies about a middle setting, in three values";
 /// What is open in all of them.
 pub const BEST: &str = "the mean over repetitions is shown: the paper shows the best of ten runs, chosen by the true error, which nobody knows";
@@ -26,7 +26,7 @@ pub const BEST: &str = "the mean over repetitions is shown: the paper shows the 
 pub const ROUNDS: &str = "T = ceil(log(n/p)), s = s*, delta = 1e-3, as printed; step 0.2, from zero (Algorithm's line), or from a standard normal vector (section VIII)";
 
 /// The panels: the varied setting, its three values, and its value in the other panels.
-pub type Panels = [(&'static str, [f64; 3], f64); 4];
+pub(crate) type Panels = [(&'static str, [f64; 3], f64); 4];
 
 /// The points: each panel's values, with the others at their own fixed value.
 pub fn points(panels: &Panels) -> Vec<Point> {
@@ -55,7 +55,7 @@ pub fn along(result: &FigureResult, line: &str, panel: &str) -> Vec<(f64, f64)> 
 }
 
 /// Whether a line ends below where it began, by more than two standard errors.
-pub fn clearly_falling(values: &[(f64, f64)]) -> bool {
+pub(crate) fn clearly_falling(values: &[(f64, f64)]) -> bool {
     values.first().zip(values.last()).is_some_and(|(a, b)| a.0 - b.0 > 2.0 * a.1.hypot(b.1))
 }
 
@@ -80,7 +80,7 @@ pub fn family(linear: bool) -> Result<Family> {
 }
 
 /// The interval of the labels of s coefficients of norm at most 1: `f` at `-+ sqrt(s)`, and the errors.
-pub fn label_range(family: &Family, s: f64) -> (f64, f64) {
+pub(crate) fn label_range(family: &Family, s: f64) -> (f64, f64) {
     (family.mean(-s.sqrt()) - ERROR, family.mean(s.sqrt()) + ERROR)
 }
 
@@ -133,7 +133,7 @@ impl Study {
 }
 
 /// A start that is standard normal in every coordinate.
-pub fn random_start(draw: &mut Draw, p: usize) -> Vec<f64> {
+pub(crate) fn random_start(draw: &mut Draw, p: usize) -> Vec<f64> {
     (0..p).map(|_| draw.normal()).collect()
 }
 

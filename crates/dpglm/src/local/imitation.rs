@@ -115,7 +115,8 @@ impl<'a> Imitation<'a> {
         length * cosine
     }
 
-    /// A gamma deviate of shape at least 1 (Marsaglia and Tsang 2000).
+    /// A gamma deviate of shape at least 1 (Marsaglia and Tsang 2000). By hand, so that a seed gives the same simulated reports under
+    /// every version of a crate of distributions.
     fn gamma(&mut self, shape: f64) -> f64 {
         let d = shape - 1.0 / 3.0;
         let c = 1.0 / (9.0 * d).sqrt();

@@ -2,7 +2,7 @@
 
 use dpglm::audit::Table;
 use dpglm::{Error, Result};
-use dpglm_io::assembly::Failure;
+use dpglm_workflow::Failure;
 use serde_json::Value;
 use std::fmt::Write;
 use std::process::{Command, Stdio};

@@ -166,7 +166,7 @@ pub fn estimate(arguments: &Estimate, format: Format) -> Result<String, Failure>
     let width = document.estimate.iter().map(|c| c.name.chars().count()).max().unwrap_or(0).max(11);
     text += &format!("\n{:<width$}  estimate\n", "coefficient");
     for Coefficient { name, estimate } in document.estimate.iter().filter(|c| c.estimate != 0.0) {
-        text += &format!("{name:<width$}  {}\n", dpglm_io::assembly::render::rounded(*estimate));
+        text += &format!("{name:<width$}  {}\n", dpglm_workflow::render::rounded(*estimate));
     }
     text += &format!("\nColumns that are not listed are zero.\n\n{}\n", document.certificate);
     text += &render::conditions(&document.certificate, "--format json lists them");

@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use clap::Args;
-use dpglm_io::assembly::signed::signing_key;
 use dpglm_sign::{PublicKey, statement};
+use dpglm_workflow::signed::signing_key;
 use std::path::PathBuf;
 
 /// Say that another key replaces this one: prints a line for the file of `serve --key-statements`.

@@ -9,7 +9,7 @@ use dpglm::privacy::decimal;
 use dpglm_collect::influence::Influence;
 use dpglm_collect::protocol::StudyProtocol;
 use dpglm_collect::study::{SignedStudy, Study, signature_path};
-use dpglm_io::assembly::signed::signing_key;
+use dpglm_workflow::signed::signing_key;
 use serde::Serialize;
 use std::path::PathBuf;
 

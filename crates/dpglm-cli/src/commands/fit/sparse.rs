@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::flags;
-use crate::model::{PublicFeatures, Wishes};
-use crate::table::{Columns, Known};
+use crate::model::{FitRequest, PublicFeatures};
+use crate::table::{Columns, PublicFacts};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -32,14 +32,14 @@ pub struct SparseArguments {
 
 impl SparseArguments {
     /// All but the public features, which are read once everything else is known to fit together.
-    pub fn wishes(&self) -> Wishes {
-        Wishes {
+    pub fn request(&self) -> FitRequest {
+        FitRequest {
             sparsity: self.sparsity,
             row_norm: self.row_norm,
             l1_radius: self.l1_radius,
             has_public_features: self.public_features.is_some(),
             accepted: self.accept.clone(),
-            ..Wishes::default()
+            ..FitRequest::default()
         }
     }
 
@@ -51,7 +51,7 @@ impl SparseArguments {
     pub fn public_features(
         &self,
         columns: &Columns,
-        known: &Known,
+        known: &PublicFacts,
     ) -> Result<Option<PublicFeatures>, Failure> {
         let Some(path) = &self.public_features else { return Ok(None) };
         let table = columns.read_features(path, known)?;

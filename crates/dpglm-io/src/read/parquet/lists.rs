@@ -19,16 +19,18 @@ use ::parquet::data_type::DataType;
 use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use ::parquet::schema::types::ColumnDescriptor;
 
-use super::super::{ReadOptions, unnamed};
+use super::super::{ReadOptions, source, unnamed};
 use super::{BATCH, Chunk, Physical, damaged, guarded, open, rows_of};
 use crate::cell::Cell;
-use crate::encode::{Builder, Encoded, Plan, Precision};
+use crate::encode::{Builder, Plan, Precision, Settings};
 use crate::error::{Error, Place, Result, list};
-use crate::wide::{Response, Wide};
+use crate::schema::Schema;
+use crate::uniform::{Response, UniformBounds};
 
 /// An open file whose footer has been read.
 pub(crate) struct Table {
     path: PathBuf,
+    uniform: UniformBounds,
     reader: SerializedFileReader<File>,
     rows: u64,
     /// The positions of the two lists among the file's columns.
@@ -39,7 +41,8 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub fn open(path: &Path, names: [&str; 2]) -> Result<Self> {
+    pub(crate) fn open(path: &Path, uniform: &UniformBounds) -> Result<Self> {
+        let names = uniform.list_names();
         let reader = open(path)?;
         let rows = rows_of(path, &reader)?;
         let schema = reader.metadata().file_metadata().schema_descr();
@@ -92,42 +95,11 @@ impl Table {
         if !number(&schema.column(values)) {
             return refuse(names[1], "numbers");
         }
-        Ok(Self { path: path.to_path_buf(), reader, rows, indices, values, flat })
+        Ok(Self { path: path.to_path_buf(), uniform: uniform.clone(), reader, rows, indices, values, flat })
     }
 
-    /// Reads the rows, and the response if it is in a column of the same file.
-    pub fn read(self, wide: &Wide, options: &ReadOptions) -> Result<Encoded> {
-        let path = &self.path;
-        let features = wide.declared_features(path)?;
-        let response = self.response(&wide.response)?;
-        let mut names = unnamed(features);
-        names.extend(response.map(|(_, name)| name.clone()));
-        let schema = wide.schema(path, &names)?;
-        let plan = Plan::new(&schema, path, &names, response.is_some())?.without_centring(&schema)?;
-        let is_single = self.descriptor(self.values).physical_type() == Physical::FLOAT;
-        let settings = options.sparse_settings(if is_single { Precision::F32 } else { Precision::F64 });
-        let mut builder = Builder::new(path, &schema, plan, settings);
-        let mut start = 0;
-        for g in 0..self.reader.num_row_groups() {
-            let group = guarded(path, || self.reader.get_row_group(g))?;
-            let rows = usize::try_from(group.metadata().num_rows())
-                .map_err(|_| damaged(path, "negative number of rows"))?;
-            self.put_lists(&*group, start..start + rows, features, &mut builder)?;
-            if let Some(&(position, _)) = response {
-                let column = guarded(path, || group.get_column_reader(position))?;
-                let descriptor = self.descriptor(position);
-                Chunk { path, descriptor: &descriptor, slot: features, start, rows }
-                    .put(column, &mut builder)?;
-            }
-            start += rows;
-        }
-        if start as u64 != self.rows {
-            return Err(damaged(path, "its row groups do not add up to its number of rows"));
-        }
-        builder.finish()
-    }
-
-    fn response(&self, wanted: &Response) -> Result<Option<&(usize, String)>> {
+    /// The column of the response, if it is in this file.
+    fn response(&self) -> Result<Option<&(usize, String)>> {
         let missing = |problem: String| {
             let names: Vec<&str> = self.flat.iter().map(|(_, name)| name.as_str()).collect();
             Error::file(
@@ -140,7 +112,7 @@ impl Table {
                 ),
             )
         };
-        match wanted {
+        match &self.uniform.response {
             Response::None | Response::File(_) => Ok(None),
             Response::LastColumn => match self.flat.last() {
                 None => Err(missing("there is no column besides the lists for the response".into())),
@@ -191,6 +163,51 @@ impl Table {
                 }
             }
             start += wanted;
+        }
+        Ok(())
+    }
+}
+
+impl source::Table for Table {
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows)
+    }
+
+    fn columns(&self) -> Result<Vec<String>> {
+        let mut names = unnamed(self.uniform.declared_features(&self.path)?);
+        names.extend(self.response()?.map(|(_, name)| name.clone()));
+        Ok(names)
+    }
+
+    fn leaves_zeros_out(&self) -> bool {
+        true
+    }
+
+    fn settings(&mut self, options: &ReadOptions, _schema: &Schema, _plan: &Plan) -> Result<Settings> {
+        let is_single = self.descriptor(self.values).physical_type() == Physical::FLOAT;
+        Ok(options.sparse_settings(if is_single { Precision::F32 } else { Precision::F64 }))
+    }
+
+    /// Puts the rows, and the response if it is in a column of the same file.
+    fn read_into(self: Box<Self>, builder: &mut Builder) -> Result<()> {
+        let path = &self.path;
+        let features = self.uniform.declared_features(path)?;
+        let response = self.response()?;
+        let mut start = 0;
+        for g in 0..self.reader.num_row_groups() {
+            let group = guarded(path, || self.reader.get_row_group(g))?;
+            let rows = usize::try_from(group.metadata().num_rows())
+                .map_err(|_| damaged(path, "negative number of rows"))?;
+            self.put_lists(&*group, start..start + rows, features, builder)?;
+            if let Some(&(position, _)) = response {
+                let column = guarded(path, || group.get_column_reader(position))?;
+                let descriptor = self.descriptor(position);
+                Chunk { path, descriptor: &descriptor, slot: features, start, rows }.put(column, builder)?;
+            }
+            start += rows;
+        }
+        if start as u64 != self.rows {
+            return Err(damaged(path, "its row groups do not add up to its number of rows"));
         }
         Ok(())
     }

@@ -1,0 +1,298 @@
+//! The description of a table: what is asked for, and its artefact.
+
+pub mod document;
+pub mod drawing;
+mod text;
+
+use super::failure::Failure;
+use super::means::columns::blocks;
+use super::means::{By, Means};
+use super::{budget, planned, search};
+use document::{
+    ColumnDocument, CorrelationsDocument, CrossDocument, DESCRIBE, DescribeDocument, GroupDocument,
+    HistogramDocument, Number,
+};
+use dpglm::accounting::Certificate;
+use dpglm::central::Privacy;
+use dpglm::estimators::describe::{BlockSummary, Describe, Described, Estimate, Scale};
+use dpglm::estimators::means::{Block, MeanRows, MeanShape};
+use dpglm::noise::RandomSource;
+use dpglm::privacy::Adjacency;
+use dpglm_io::schema::{Kind, Missing};
+use dpglm_io::{Encoded, EncodedColumn, Scaling, Schema};
+
+/// The level of intervals where none is given.
+pub const LEVEL: f64 = 0.95;
+
+/// What is to be described, all of it public.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Description {
+    /// The column of groups to be described apart.
+    pub by: Option<String>,
+    /// The level of intervals.
+    pub level: f64,
+    /// The bins of histograms.
+    pub bins: Option<usize>,
+    /// The two columns of a cross table.
+    pub cross: Option<[String; 2]>,
+    /// Whether correlations are wanted.
+    pub correlations: bool,
+    /// The part of the budget for the bounds of columns that have a magnitude in their place.
+    pub bounds_share: Option<f64>,
+}
+
+impl Default for Description {
+    fn default() -> Self {
+        Self { by: None, level: LEVEL, bins: None, cross: None, correlations: false, bounds_share: None }
+    }
+}
+
+/// A description of tables under a schema.
+pub struct Prepared {
+    model: Describe,
+    schema: Schema,
+    asked: Description,
+    by: Option<By>,
+}
+
+impl Description {
+    /// The schema under which a table is read to be described: groups in the target's place, all other columns features.
+    pub fn schema(&self, schema: Schema) -> Result<Schema, Failure> {
+        if let Some(unit) = schema.unit() {
+            return Err(Failure::Failed(format!(
+                "a description counts rows and protects one row, but the schema protects all rows of a `{unit}` together: give a table with \
+                 one row for each `{unit}` and a schema without unit, or take `dpglm mean`, which counts each `{unit}` once"
+            )));
+        }
+        Ok(Means::schema(schema, self.by.as_deref(), None)?.with_intercept(true))
+    }
+
+    /// Refuses what cannot be described, before any table is opened. The schema is one of [`Self::schema`].
+    pub fn prepare(&self, schema: &Schema) -> Result<Prepared, Failure> {
+        let columns = schema.encoded()?.0;
+        search::require(self.bounds_share, &columns)?;
+        let blocks = blocks(&columns);
+        let mut model =
+            Describe::new(blocks.iter().map(|(block, _)| *block).collect())?.intervals(self.level)?;
+        if let Some(share) = self.bounds_share {
+            model = model.searching(search::magnitudes(&columns)?, share)?;
+        }
+        let mut first = 0;
+        for (place, (block, declared)) in blocks.iter().enumerate() {
+            if let Some(Kind::Real(n) | Kind::Count(n)) = schema.column(declared).map(|c| &c.kind) {
+                let Scaling { center, half_width: unit, .. } = columns[first].scaling;
+                model = model.measured(place, Scale { center, unit, whole: n.whole })?;
+            }
+            first += block.columns();
+        }
+        if let Some(bins) = self.bins {
+            if !blocks.iter().any(|(block, _)| matches!(block, Block::Number { .. })) {
+                return Err(Failure::Usage(
+                    "--histograms needs a number, and the schema declares none: leave out --histograms"
+                        .into(),
+                ));
+            }
+            model = model.histograms(bins)?;
+        }
+        if let Some([a, b]) = &self.cross {
+            let place = |name: &String| {
+                let found = blocks.iter().position(|(_, of)| of == name);
+                found.filter(|&p| !matches!(blocks[p].0, Block::Number { .. })).ok_or_else(|| {
+                    Failure::Usage(format!(
+                        "--cross speaks of `{name}`, which is no category or 0/1 column described here: name two of them, not that of --by"
+                    ))
+                })
+            };
+            let (a, b) = (place(a)?, place(b)?);
+            if a == b {
+                return Err(Failure::Usage("--cross needs two different columns: name another one".into()));
+            }
+            model = model.cross(a, b)?;
+        }
+        if self.correlations {
+            let fits = |(block, _): &&(Block, &str)| !matches!(block, Block::Category { .. });
+            if blocks.iter().filter(fits).count() < 2 {
+                return Err(Failure::Usage(
+                    "--correlations needs two numbers or 0/1 columns: leave out --correlations".into(),
+                ));
+            }
+            model = model.correlations()?;
+        }
+        let by = Means::by_method(super::means::MeanMethod::Columns).under(schema).by;
+        Ok(Prepared { model, schema: schema.clone(), asked: self.clone(), by })
+    }
+}
+
+impl Prepared {
+    fn shape(&self, rows: usize) -> MeanShape {
+        MeanShape {
+            missing: self.schema.missing() == Missing::Drop,
+            groups: self.by.as_ref().map(|by| by.levels.len()),
+            ..MeanShape::new(rows)
+        }
+    }
+
+    /// The certificate that a description of so many rows would carry.
+    pub fn planned(
+        &self,
+        rows: usize,
+        privacy: Privacy,
+        source: &RandomSource,
+    ) -> Result<Certificate, Failure> {
+        let events = self.model.prepare(self.shape(rows), privacy)?.events()?;
+        planned::certificate(events, Vec::new(), Adjacency::ReplaceRow, None, privacy, source)
+    }
+
+    /// Describes a table that was read under the schema, and gives the artefact.
+    pub fn describe(
+        &self,
+        table: &Encoded,
+        privacy: Privacy,
+        rng: &mut RandomSource,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<DescribeDocument, Failure> {
+        let n = table.rows();
+        budget::warning_of_large_delta(privacy, n).iter().for_each(|note| say(note));
+        let prepared = self.model.prepare(self.shape(n), privacy)?;
+        let blocks = blocks(&table.columns);
+        let mut rows = MeanRows::new(&table.design)?;
+        if let Some(missing) = table.missing.as_ref().filter(|_| self.schema.missing() == Missing::Drop) {
+            rows = rows.with_missing(missing, blocks.len())?;
+        }
+        // A row without a group counts nowhere.
+        let dropped = |row: usize| table.weights.as_ref().is_some_and(|w| w[row] == 0.0);
+        let group = |(row, level): (usize, &f64)| if dropped(row) { u32::MAX } else { *level as u32 };
+        let groups: Vec<u32> = table.response.iter().enumerate().map(group).collect();
+        if let Some(by) = &self.by {
+            rows = rows.with_groups(&groups, by.levels.len())?;
+        }
+        let found = prepared.fit(&rows, rng)?;
+        let named = |(place, group): (usize, &Described)| GroupDocument {
+            group: self.by.as_ref().and_then(|by| by.levels.get(place).cloned()),
+            share: group.share.map(Number::from),
+            columns: self.columns(table, &blocks, &found.blocks, group),
+            cross: group.cross.as_ref().and_then(|cells| self.cross(&blocks, cells)),
+            correlations: group.correlations.as_ref().map(|r| {
+                let names: Vec<String> = blocks
+                    .iter()
+                    .filter(|(block, _)| !matches!(block, Block::Category { .. }))
+                    .map(|(_, of)| (*of).to_owned())
+                    .collect();
+                let matrix = r.chunks(names.len()).map(|row| row.iter().copied().map(Number::from).collect());
+                CorrelationsDocument { matrix: matrix.collect(), columns: names }
+            }),
+        };
+        Ok(DescribeDocument {
+            schema: DESCRIBE.into(),
+            n,
+            by: self.by.as_ref().map(|by| by.column.clone()),
+            level: self.asked.level,
+            groups: found.groups.iter().enumerate().map(named).collect(),
+            certificate: found.certificate,
+        })
+    }
+
+    /// What is said of the columns of a group, in the user's units.
+    fn columns(
+        &self,
+        table: &Encoded,
+        blocks: &[(Block, &str)],
+        found: &[Block],
+        group: &Described,
+    ) -> indexmap::IndexMap<String, ColumnDocument> {
+        let mut first = 0;
+        let mut all = indexmap::IndexMap::new();
+        for (((block, declared), summary), found) in blocks.iter().zip(&group.blocks).zip(found) {
+            let column = &table.columns[first];
+            first += block.columns();
+            let kind = self.schema.column(declared).map(|c| &c.kind);
+            let document = match (summary, kind) {
+                (BlockSummary::Number { .. }, Some(Kind::Real(n) | Kind::Count(n))) => {
+                    number(summary, column, n, found)
+                }
+                (BlockSummary::Levels { missing, shares }, Some(Kind::Binary(c) | Kind::Category(c))) => {
+                    let order = declared_order(c.levels.names().len(), c.reference);
+                    let share = |k: usize| Number::from(shares[order[k]]);
+                    let names = c.levels.names().iter().cloned();
+                    ColumnDocument {
+                        missing: missing.map(Number::from),
+                        levels: Some(names.enumerate().map(|(k, name)| (name, share(k))).collect()),
+                        ..ColumnDocument::default()
+                    }
+                }
+                _ => ColumnDocument::default(),
+            };
+            all.insert((*declared).to_owned(), document);
+        }
+        all
+    }
+
+    fn cross(&self, blocks: &[(Block, &str)], cells: &[Estimate]) -> Option<CrossDocument> {
+        let names = self.asked.cross.as_ref()?;
+        let levels = |name: &String| match self.schema.column(name).map(|c| &c.kind) {
+            Some(Kind::Binary(c) | Kind::Category(c)) => Some((c.levels.names().to_vec(), c.reference)),
+            _ => None,
+        };
+        debug_assert!(names.iter().all(|name| blocks.iter().any(|(_, of)| of == name)));
+        let ((rows, a), (columns, b)) = (levels(&names[0])?, levels(&names[1])?);
+        let (down, along) = (declared_order(rows.len(), a), declared_order(columns.len(), b));
+        let cell = |i: usize, j: usize| cells.get(i * along.len() + j).copied().map(Number::from);
+        let shares: Option<Vec<Vec<Number>>> =
+            down.iter().map(|&i| along.iter().map(|&j| cell(i, j)).collect()).collect();
+        Some(CrossDocument { columns: names.clone(), rows, across: columns, shares: shares? })
+    }
+}
+
+/// Where each declared level stands in a list that has the reference first.
+fn declared_order(levels: usize, reference: usize) -> Vec<usize> {
+    (0..levels).map(|k| if k == reference { 0 } else { k + usize::from(k < reference) }).collect()
+}
+
+fn number(
+    summary: &BlockSummary,
+    column: &EncodedColumn,
+    numeric: &dpglm_io::schema::Numeric,
+    found: &Block,
+) -> ColumnDocument {
+    let BlockSummary::Number { missing, mean, deviation, quartiles, histogram } = summary else {
+        return ColumnDocument::default();
+    };
+    let (center, unit) = (column.scaling.center, column.scaling.half_width);
+    let bounds = numeric.bounds;
+    let user = |x: f64| bounds.clamp(center + unit * x);
+    let ends = match (found, numeric.resolution) {
+        (Block::Number { low, high }, Some(_)) => (user(*low), user(*high)),
+        _ => (bounds.lower(), bounds.upper()),
+    };
+    let on_grid = |x: f64| round(user(x), ends);
+    let map = |e: &Estimate, to: &dyn Fn(f64) -> f64| Number {
+        estimate: to(e.value),
+        interval: [to(e.low), to(e.high)],
+    };
+    let [first, median, third] = quartiles.each_ref().map(|q| Some(map(q, &on_grid)));
+    ColumnDocument {
+        missing: missing.map(Number::from),
+        mean: Some(map(mean, &user)),
+        deviation: Some(map(deviation, &|x| unit * x)),
+        first_quartile: first,
+        median,
+        third_quartile: third,
+        histogram: histogram.as_ref().map(|bins| {
+            let (low, high) = ends;
+            let edge = |k: usize| low + (high - low) * k as f64 / bins.len() as f64;
+            HistogramDocument {
+                edges: (0..=bins.len()).map(edge).collect(),
+                shares: bins.iter().copied().map(Number::from).collect(),
+            }
+        }),
+        levels: None,
+        bounds: numeric.resolution.map(|_| [ends.0, ends.1]),
+    }
+}
+
+/// A quartile without the digits that scaling left behind. It was chosen from round numbers within these bounds.
+fn round(x: f64, (low, high): (f64, f64)) -> f64 {
+    let power = 10f64.powi(9 - (high - low).log10().ceil() as i32);
+    // Zero has no sign.
+    ((x * power).round() / power).clamp(low, high) + 0.0
+}

@@ -1,0 +1,235 @@
+//! From an encoded table to the artefact of a fit or of means.
+
+use super::document::{FIT, FitDocument, MEAN, MeanDocument, Named, TargetDocument};
+use super::failure::Failure;
+use super::means::{Estimator, MeanMethod, Means};
+use super::model::{Coefficient, Method, Model};
+use super::{budget, data, notes, search};
+use dpglm::central::Privacy;
+use dpglm::data::{Dataset, UnitMeans};
+use dpglm::estimators::bounds::FoundBounds;
+use dpglm::noise::RandomSource;
+use dpglm_io::schema::Kind;
+use dpglm_io::{Encoded, EncodedColumn, Scaling, Schema, UserUnits};
+use indexmap::IndexMap;
+use std::path::Path;
+
+/// A table that is ready to be fitted, and what is known of it beside.
+pub struct Prepared {
+    data: Dataset,
+    schema: Schema,
+    names: Vec<String>,
+    columns: Vec<EncodedColumn>,
+    target: TargetDocument,
+    /// The logarithm of the unit in which exposures are measured.
+    log_unit: f64,
+}
+
+/// Refuses a table that the model cannot be fitted to. `from` is named in messages only.
+pub fn prepare(model: &Model, table: Encoded, schema: Schema, from: &Path) -> Result<Prepared, Failure> {
+    if model.search.is_none() {
+        search::refuse(&schema, "this fit")?;
+    }
+    let columns = table.columns.clone();
+    let names: Vec<String> = table.columns.iter().map(|c| c.name.clone()).collect();
+    let Some(target) = table.target.as_ref().map(TargetDocument::from) else {
+        return Err(Failure::Failed(format!("{}: there is no target to explain", from.display())));
+    };
+    model.sparse.require_same_columns(&names)?;
+    let (data, log_unit) = data::dataset(table, &schema, model)?;
+    let n = data.units();
+    if n < 2 {
+        let what = schema.unit().map_or_else(|| "row".to_owned(), |unit| format!("unit in column `{unit}`"));
+        return Err(Failure::Failed(format!(
+            "{}: only {n} {what} (n = {n}): a fit needs at least 2, and a useful private one hundreds",
+            from.display()
+        )));
+    }
+    Ok(Prepared { data, schema, names, columns, target, log_unit })
+}
+
+impl Prepared {
+    /// Fits the model and gives the artefact, whose every number is public or paid for. `say` is told what the user should
+    /// know beside, `progress` the steps that are over and their number.
+    pub fn fit(
+        mut self,
+        model: &Model,
+        privacy: Privacy,
+        rng: &mut RandomSource,
+        say: &mut dyn FnMut(&str),
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<FitDocument, Failure> {
+        let n = self.data.units();
+        let before = [
+            budget::warning_of_large_delta(privacy, n),
+            notes::of_few_rows(model.sparse.sparsity, n),
+            notes::of_the_route(model, self.names.len()),
+        ];
+        before.iter().flatten().for_each(|note| say(note));
+        let ready = model.prepare(self.data.shape(), privacy)?;
+        notes::of_undetermined(model, &ready).iter().for_each(|note| say(note));
+        if model.level.is_some() && model.method == Method::Likelihood {
+            notes::of_columns_alike(&self.data, model.intercept, &self.names)
+                .iter()
+                .for_each(|note| say(note));
+        }
+        let estimates = ready.fit(model, &self.data, rng, progress)?;
+        if model.method == Method::Reference
+            && let Some(note) = notes::of_separation(model, &estimates, &self.names)
+        {
+            say(&note);
+        }
+        let bounds = match &estimates.bounds {
+            None => None,
+            Some(found) => Some(self.within(found, model.intercept)?),
+        };
+        let units = UserUnits::new(self.columns.iter().map(|c| c.scaling));
+        let coefficients = estimates.in_user_units(model, &self.names, &units, self.log_unit);
+        let finite =
+            |c: &Coefficient| c.estimate.is_finite() && c.unshrunk.is_none_or(|(b, _)| b.is_finite());
+        if !coefficients.iter().all(finite) {
+            return Err(Failure::Failed(
+                "a coefficient left the range of double precision: declare bounds that values can really take"
+                    .into(),
+            ));
+        }
+        let named = Named::new(&coefficients)?;
+        Ok(FitDocument {
+            schema: FIT.into(),
+            family: model.family,
+            method: model.method,
+            n,
+            unit: self.schema.unit().map(str::to_owned),
+            target: self.target,
+            support: estimates.chosen(model.intercept, &self.names),
+            columns: self.names,
+            intercept: model.intercept,
+            ridge: estimates.ridge.or(model.ridge),
+            radius: model.radius,
+            sparsity: model.sparse.sparsity,
+            row_norm: model.sparse.row_norm,
+            l1_radius: model.sparse.l1_radius,
+            bounds,
+            coefficients: named.estimates,
+            estimates: named.unshrunk,
+            determined: named.determined,
+            standard_errors: named.standard_errors,
+            level: model.level,
+            intervals: named.intervals,
+            certificate: estimates.certificate,
+            encoding: self.schema,
+        })
+    }
+}
+
+impl Prepared {
+    /// Takes bounds that were found for declared ones, and gives them in the user's units.
+    fn within(
+        &mut self,
+        found: &FoundBounds,
+        intercept: bool,
+    ) -> Result<IndexMap<String, [f64; 2]>, Failure> {
+        let constants = usize::from(intercept);
+        let mut bounds = IndexMap::new();
+        for (j, column) in self.columns.iter_mut().enumerate() {
+            let place = j + constants;
+            let ends = found.columns.get(place).copied().flatten();
+            let (Some((low, high)), Some((centre, half))) = (ends, found.scaling(place, intercept)) else {
+                continue;
+            };
+            // Columns whose bounds are looked for are not centred.
+            let unit = column.scaling.half_width;
+            let whole = matches!(self.schema.column(&column.declared).map(|c| &c.kind), Some(Kind::Count(_)));
+            let user = |x: f64| if whole { (x * unit).round() } else { x * unit };
+            bounds.insert(column.declared.clone(), [user(low), user(high)]);
+            column.scaling =
+                Scaling { center: centre * unit, half_width: half * unit, lower: -1.0, upper: 1.0 };
+        }
+        if let Some((low, high)) = found.target {
+            bounds.insert(self.target.name.clone(), [low, high]);
+            self.target.bounds = Some([low, high]);
+        }
+        self.schema = self.schema.clone().with_found(&bounds)?;
+        Ok(bounds)
+    }
+}
+
+/// Takes the means of a table's columns and gives the artefact.
+pub fn take_means(
+    means: &Means,
+    table: &Encoded,
+    privacy: Privacy,
+    rng: &mut RandomSource,
+    say: &mut dyn FnMut(&str),
+) -> Result<MeanDocument, Failure> {
+    let units = match (&means.unit, &table.units) {
+        (None, None) => None,
+        (Some(unit), Some(units)) => Some((unit, units)),
+        _ => return Err(Failure::Failed("the means and their table do not speak of the same unit".into())),
+    };
+    let n = units.map_or(table.rows(), |(_, units)| units.count);
+    let before =
+        [budget::warning_of_large_delta(privacy, n), notes::of_few_rows(means.sparsity.or(means.largest), n)];
+    before.iter().flatten().for_each(|note| say(note));
+    let estimator = means.estimator(&table.columns)?;
+    let mut taken = None;
+    let (fit, support) = match (estimator, units) {
+        (Estimator::Columns(model), _) => {
+            let all = model.prepare(n, privacy)?.of_table(means, table, rng)?;
+            let fit = all.fit.clone();
+            taken = Some(all);
+            (fit, None)
+        }
+        (estimator, None) => estimator.fit(&table.design, privacy, rng)?,
+        (estimator, Some((unit, units))) => {
+            let ranges: Vec<(f64, f64)> =
+                table.columns.iter().map(|c| (c.scaling.lower, c.scaling.upper)).collect();
+            let people = UnitMeans::new(&table.design, &ranges, &units.of_row, units.count, unit)?;
+            estimator.fit(&people, privacy, rng)?
+        }
+    };
+    let places = match (&taken, &support) {
+        (Some(taken), _) => taken.places.clone(),
+        (None, Some(support)) => support.clone(),
+        (None, None) => (0..table.columns.len()).collect(),
+    };
+    // Back from stored to the user's units.
+    let estimates: Vec<Coefficient> = places
+        .iter()
+        .enumerate()
+        .map(|(j, &place)| {
+            let column = &table.columns[place];
+            let (center, unit) = (column.scaling.center, column.scaling.half_width);
+            let user = |stored: f64| center + unit * stored;
+            let spread = fit.intervals.as_ref().and_then(|all| {
+                let interval = all.get(j)?;
+                Some((unit * interval.standard_error, [user(interval.low), user(interval.high)]))
+            });
+            let name = taken.as_ref().map_or_else(|| column.name.clone(), |taken| taken.names[j].clone());
+            Coefficient { name, estimate: user(fit.means[j]), unshrunk: None, spread }
+        })
+        .collect();
+    let named = Named::new(&estimates)?;
+    Ok(MeanDocument {
+        schema: MEAN.into(),
+        n,
+        unit: means.unit.clone(),
+        columns: match &taken {
+            Some(taken) => taken.names.clone(),
+            None => table.columns.iter().map(|column| column.name.clone()).collect(),
+        },
+        by: means.by.as_ref().map(|by| by.column.clone()),
+        sample_weight: means.sample_weight.as_ref().map(|weight| weight.column.clone()),
+        groups: taken.as_ref().and_then(|taken| taken.groups.clone()),
+        bounds: taken.as_ref().and_then(|taken| taken.bounds.clone()),
+        observed: taken.and_then(|taken| taken.observed),
+        method: (means.method != MeanMethod::Localise).then_some(means.method),
+        sparsity: means.sparsity,
+        support: support.map(|_| estimates.iter().map(|mean| mean.name.clone()).collect()),
+        means: named.estimates,
+        standard_errors: named.standard_errors,
+        level: means.level,
+        intervals: named.intervals,
+        certificate: fit.certificate,
+    })
+}

@@ -1,0 +1,403 @@
+//! Which means a command takes, and by which method.
+
+pub mod columns;
+
+use super::failure::Failure;
+use super::planned;
+use super::public_facts::PublicFacts;
+use super::search;
+use super::tune::Tune;
+use columns::{ColumnMeans, ReadyColumnMeans};
+use dpglm::accounting::Certificate;
+use dpglm::central::{MeanFit, Prepared, Privacy, PrivateMean, SparseMean};
+use dpglm::comparators::KarwaVadhan;
+use dpglm::data::MeanTable;
+use dpglm::noise::RandomSource;
+use dpglm::privacy::Adjacency;
+use dpglm::tuning::{PreparedSparseMean, TunedSparseMean};
+use dpglm_io::schema::{Kind, Missing};
+use dpglm_io::{EncodedColumn, Schema};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+/// How means are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "snake_case")]
+pub enum MeanMethod {
+    /// Each column its own clip and noise: for any mixture of numbers, 0/1 columns and categories
+    Columns,
+    /// A coarse private look, then one tight clip of whole rows: for columns on one scale
+    Localise,
+    /// Private histograms for scale and place, then a clip; for roughly normal columns
+    KarwaVadhan,
+}
+
+/// The means to take, all of it public.
+pub struct Means {
+    /// How they are taken.
+    pub method: MeanMethod,
+    /// The level of confidence intervals.
+    pub level: Option<f64>,
+    /// The number of means that may differ from zero.
+    pub sparsity: Option<usize>,
+    /// The largest sparsity to choose one up to privately.
+    pub largest: Option<usize>,
+    /// Bounds on the columns' standard deviations, in the user's units.
+    pub deviations: Option<(f64, f64)>,
+    /// The column that says whose row it is: each unit then counts as one row, the mean of its rows.
+    pub unit: Option<String>,
+    /// Whether missing cells are counted out column by column.
+    pub missing: bool,
+    /// The groups whose means are taken apart.
+    pub by: Option<By>,
+    /// The column of survey weights.
+    pub sample_weight: Option<SampleWeight>,
+    /// How precise declared columns are to be, beside the others' 1.
+    pub weights: IndexMap<String, f64>,
+    /// The part of the budget for the bounds of columns that have a magnitude in their place.
+    pub bounds_share: Option<f64>,
+}
+
+/// A column of groups.
+#[derive(Debug, Clone, PartialEq)]
+pub struct By {
+    /// Its name.
+    pub column: String,
+    /// Its public levels.
+    pub levels: Vec<String>,
+}
+
+/// A column of survey weights.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SampleWeight {
+    /// Its name.
+    pub column: String,
+    /// The largest weight, which is public.
+    pub largest: f64,
+}
+
+/// The estimator for given columns.
+pub enum Estimator {
+    /// Of every column, each with its own clip.
+    Columns(ColumnMeans),
+    /// Of every column.
+    Dense(PrivateMean),
+    /// Of columns that are chosen privately.
+    Sparse(SparseMean),
+    /// Of a number of columns that is chosen privately.
+    Tuned(TunedSparseMean),
+    /// Of every column, by histograms.
+    KarwaVadhan(KarwaVadhan),
+}
+
+impl Means {
+    /// The largest number of means to choose one up to, of what is to be tuned.
+    pub fn largest(tune: &Tune) -> Result<Option<usize>, Failure> {
+        let refuse = |message: &str| Err(Failure::Usage(message.into()));
+        if tune.ridge.is_some() {
+            return refuse("--tune ridge=auto goes with `dpglm fit`: a mean has no penalty");
+        }
+        if tune.clip {
+            return refuse(
+                "--tune clip=auto goes with `dpglm fit`: means find their clip privately always; leave it out",
+            );
+        }
+        Ok(tune.sparsity)
+    }
+
+    /// Means of every row and column by this method, and nothing beside.
+    pub fn by_method(method: MeanMethod) -> Self {
+        Self {
+            method,
+            level: None,
+            sparsity: None,
+            largest: None,
+            deviations: None,
+            unit: None,
+            missing: false,
+            by: None,
+            sample_weight: None,
+            weights: IndexMap::new(),
+            bounds_share: None,
+        }
+    }
+
+    /// The method that is taken where none is given: that of columns on one scale where one pair of bounds holds for all of them, that
+    /// of any columns under a schema.
+    pub fn default_method(one_scale: bool, is_sparse: bool) -> MeanMethod {
+        if one_scale || is_sparse { MeanMethod::Localise } else { MeanMethod::Columns }
+    }
+
+    /// The schema under which a table is read for means: groups in the target's place, survey weights in the exposure's, all other
+    /// columns features.
+    pub fn schema(schema: Schema, by: Option<&str>, sample_weight: Option<&str>) -> Result<Schema, Failure> {
+        let refuse = |flag: &str, name: &str, remedy: &str| {
+            Err(Failure::Usage(format!("{flag} `{name}` is not such a column: {remedy}")))
+        };
+        let schema = schema.without_exposure().with_target(None)?;
+        if let Some(name) = by
+            && !matches!(schema.column(name).map(|c| &c.kind), Some(Kind::Binary(_) | Kind::Category(_)))
+        {
+            return refuse("--by", name, "declare it as a category or binary, with public levels");
+        }
+        if let Some(name) = sample_weight {
+            let fits = |c: &dpglm_io::schema::Column| match &c.kind {
+                Kind::Real(n) | Kind::Count(n) => n.bounds.lower() > 0.0,
+                _ => false,
+            };
+            if !schema.column(name).is_some_and(fits) {
+                let remedy = "declare it as real with bounds above 0, up to the largest weight; a weight of zero counts as the \
+                              lower bound";
+                return refuse("--sample-weight", name, remedy);
+            }
+        }
+        Ok(schema.with_target(by)?.with_exposure(sample_weight)?.counting_out())
+    }
+
+    /// What such a schema says of groups, weights and missing cells.
+    pub fn under(mut self, schema: &Schema) -> Self {
+        self.missing = schema.missing() == Missing::Drop;
+        self.by = schema.target().and_then(|name| match schema.column(name).map(|c| &c.kind) {
+            Some(Kind::Binary(c) | Kind::Category(c)) => {
+                Some(By { column: name.to_owned(), levels: c.levels.names().to_vec() })
+            }
+            _ => None,
+        });
+        self.sample_weight = schema.exposure().and_then(|name| match schema.column(name).map(|c| &c.kind) {
+            Some(Kind::Real(n) | Kind::Count(n)) => {
+                Some(SampleWeight { column: name.to_owned(), largest: n.bounds.upper() })
+            }
+            _ => None,
+        });
+        self
+    }
+
+    /// Refuses what goes with means of any columns alone.
+    fn validate_columns(&self) -> Result<(), Failure> {
+        if self.method == MeanMethod::Columns && !self.is_sparse() {
+            return Ok(());
+        }
+        let instead =
+            if self.is_sparse() { "leave out --sparsity and --tune" } else { "use --method columns" };
+        let given = [
+            ("--by", self.by.is_some()),
+            ("--sample-weight", self.sample_weight.is_some()),
+            ("--weights", !self.weights.is_empty()),
+            ("--bounds", self.bounds_share.is_some()),
+        ];
+        if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) {
+            return Err(Failure::Usage(format!(
+                "{flag} cannot be had with this method of means: {instead}, or leave out {flag}"
+            )));
+        }
+        if self.missing {
+            return Err(Failure::Failed(format!(
+                "this method of means counts every row, but the schema says missing = \"drop\": {instead}, or write missing = \"fill\""
+            )));
+        }
+        Ok(())
+    }
+
+    /// Refuses what does not fit together, before any table is opened.
+    pub fn validate(&self) -> Result<(), Failure> {
+        let refuse = |message: &str| Err(Failure::Usage(message.into()));
+        self.validate_columns()?;
+        if self.method == MeanMethod::Columns && self.is_sparse() {
+            return refuse(
+                "--sparsity and --tune cannot be had with --method columns, which takes every column's mean: leave out one of them",
+            );
+        }
+        // Columns on several scales would hide a wrong order.
+        if let Some((low, high)) = self.deviations.filter(|&(low, high)| !(low > 0.0 && low <= high)) {
+            return Err(Failure::Usage(format!(
+                "--deviations must be above 0, the smaller first, got {low},{high}: give the least and the largest deviation"
+            )));
+        }
+        if self.largest.is_some() && self.sparsity.is_some() {
+            return refuse(
+                "--sparsity gives the number that --tune sparsity=auto would choose: leave out one of them",
+            );
+        }
+        if let (MeanMethod::KarwaVadhan, Some(unit)) = (self.method, &self.unit) {
+            return Err(Failure::Usage(format!(
+                "--method karwa-vadhan compares rows by their place in the table, but the unit `{unit}` is protected with all of its \
+                 rows: use --method localise or columns, or leave out the unit"
+            )));
+        }
+        match (self.method, self.deviations) {
+            (MeanMethod::Localise | MeanMethod::Columns, None) => Ok(()),
+            (MeanMethod::Localise | MeanMethod::Columns, Some(_)) => {
+                refuse("--deviations goes with --method karwa-vadhan: leave it out, or give that method")
+            }
+            (MeanMethod::KarwaVadhan, _) if self.level.is_some() => refuse(
+                "--intervals cannot be had with --method karwa-vadhan: leave it out, or use --method localise or columns",
+            ),
+            (MeanMethod::KarwaVadhan, _) if self.is_sparse() => refuse(
+                "--sparsity cannot be had with --method karwa-vadhan, which takes every column's mean: leave out one of them",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether most means are taken to be zero.
+    pub fn is_sparse(&self) -> bool {
+        self.sparsity.or(self.largest).is_some()
+    }
+
+    /// Refuses bounds that a sparse mean cannot have, before any table is opened.
+    pub fn require_zero(&self, known: &PublicFacts) -> Result<(), Failure> {
+        match (self.is_sparse(), known) {
+            (false, _) => Ok(()),
+            (true, PublicFacts::Schema(schema)) => schema.encoded()?.0.iter().try_for_each(|c| {
+                let user = |stored: f64| c.scaling.center + c.scaling.half_width * stored;
+                require_zero_within(&format!("`{}`", c.name), user(c.scaling.lower), user(c.scaling.upper))
+            }),
+            (true, PublicFacts::Uniform(uniform)) => {
+                require_zero_within("--feature-bounds", uniform.bounds.feature.0, uniform.bounds.feature.1)
+            }
+        }
+    }
+
+    /// The estimator of these columns as they are stored.
+    pub fn estimator(&self, columns: &[EncodedColumn]) -> Result<Estimator, Failure> {
+        search::require(self.bounds_share, columns)?;
+        let ranges = columns.iter().map(|c| (c.scaling.lower, c.scaling.upper)).collect();
+        if let Some(largest) = self.largest {
+            let model = TunedSparseMean::new(ranges, largest.min(columns.len()))?;
+            return Ok(Estimator::Tuned(match self.level {
+                Some(level) => model.intervals(level)?,
+                None => model,
+            }));
+        }
+        Ok(match (self.method, self.sparsity, self.level) {
+            (MeanMethod::Columns, ..) => Estimator::Columns(ColumnMeans::new(self, columns)?),
+            (MeanMethod::KarwaVadhan, ..) => {
+                Estimator::KarwaVadhan(KarwaVadhan::new(ranges, self.stored_deviations(columns))?)
+            }
+            (_, Some(sparsity), level) => {
+                let model = SparseMean::new(ranges, sparsity)?;
+                Estimator::Sparse(match level {
+                    Some(level) => model.intervals(level)?,
+                    None => model,
+                })
+            }
+            (_, None, level) => {
+                let model = PrivateMean::new(ranges)?;
+                Estimator::Dense(match level {
+                    Some(level) => model.intervals(level)?,
+                    None => model,
+                })
+            }
+        })
+    }
+
+    /// One interval that holds for every stored column. Nothing within bounds deviates by more than half their distance; a
+    /// millionth of that is as good as constant.
+    fn stored_deviations(&self, columns: &[EncodedColumn]) -> (f64, f64) {
+        let each = columns.iter().map(|c| match self.deviations {
+            Some((low, high)) => (low / c.scaling.half_width, high / c.scaling.half_width),
+            None => {
+                let most = 0.5 * (c.scaling.upper - c.scaling.lower);
+                (most * 2f64.powi(-20), most)
+            }
+        });
+        each.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((1.0, 1.0))
+    }
+}
+
+/// Most means are taken to be zero: zero must be possible.
+fn require_zero_within(what: &str, low: f64, high: f64) -> Result<(), Failure> {
+    if low <= 0.0 && high >= 0.0 {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "a sparse mean takes most means to be 0, but the bounds [{low}, {high}] of {what} do not hold 0: measure the columns \
+         from where most of them have their mean, or leave out --sparsity and --tune"
+    )))
+}
+
+/// The estimator with its noise calibrated.
+pub enum ReadyMeans {
+    /// Of every column, each with its own clip.
+    Columns(ReadyColumnMeans),
+    /// Of every column.
+    Dense(Prepared<PrivateMean>),
+    /// Of columns that are chosen privately.
+    Sparse(Prepared<SparseMean>),
+    /// Of a number of columns that is chosen privately.
+    Tuned(PreparedSparseMean),
+    /// Of every column, by histograms.
+    KarwaVadhan(Prepared<KarwaVadhan>),
+}
+
+impl Estimator {
+    /// Calibrates the noise for a table of this shape.
+    pub fn prepare(&self, columns: usize, rows: usize, privacy: Privacy) -> Result<ReadyMeans, Failure> {
+        Ok(match self {
+            Estimator::Columns(model) => ReadyMeans::Columns(model.prepare(rows, privacy)?),
+            Estimator::Dense(model) => ReadyMeans::Dense(model.prepare(rows, privacy)?),
+            Estimator::Sparse(model) => ReadyMeans::Sparse(model.prepare(rows, privacy)?),
+            Estimator::Tuned(model) => ReadyMeans::Tuned(model.prepare(rows, privacy)?),
+            Estimator::KarwaVadhan(model) => ReadyMeans::KarwaVadhan(model.prepare(columns, rows, privacy)?),
+        })
+    }
+
+    /// The certificate that a fit of so many rows would carry, with noise from `source`.
+    pub fn planned(
+        &self,
+        columns: usize,
+        rows: usize,
+        adjacency: Adjacency,
+        privacy: Privacy,
+        source: &RandomSource,
+    ) -> Result<Certificate, Failure> {
+        let events = match self.prepare(columns, rows, privacy)? {
+            ReadyMeans::Columns(prepared) => prepared.events()?,
+            ReadyMeans::Dense(prepared) => prepared.events()?,
+            ReadyMeans::Sparse(prepared) => prepared.events()?,
+            ReadyMeans::KarwaVadhan(prepared) => prepared.events()?,
+            ReadyMeans::Tuned(prepared) => match prepared.planned(adjacency.clone(), source)? {
+                Some(certificate) => return Ok(certificate),
+                None => prepared.events()?,
+            },
+        };
+        planned::certificate(events, Vec::new(), adjacency, None, privacy, source)
+    }
+
+    /// The means of the chosen columns and which they are; of all if `None`.
+    pub fn fit(
+        &self,
+        table: &impl MeanTable,
+        privacy: Privacy,
+        rng: &mut RandomSource,
+    ) -> Result<(MeanFit, Option<Vec<usize>>), Failure> {
+        let design = table.design();
+        self.prepare(design.columns(), design.rows(), privacy)?.fit(table, rng)
+    }
+}
+
+impl ReadyMeans {
+    /// The means of the chosen columns and which they are; of all if `None`.
+    pub fn fit(
+        &self,
+        table: &impl MeanTable,
+        rng: &mut RandomSource,
+    ) -> Result<(MeanFit, Option<Vec<usize>>), Failure> {
+        Ok(match self {
+            // Of rows alone: a table with more to it has its own way.
+            ReadyMeans::Columns(prepared) => (prepared.of_rows(table.design(), rng)?, None),
+            ReadyMeans::Dense(prepared) => (prepared.fit(table, rng)?, None),
+            // Of rows alone: units were refused before.
+            ReadyMeans::KarwaVadhan(prepared) => (prepared.fit(table.design(), rng)?, None),
+            ReadyMeans::Sparse(prepared) => {
+                let sparse = prepared.fit(table, rng)?;
+                (sparse.fit, Some(sparse.support))
+            }
+            ReadyMeans::Tuned(prepared) => {
+                let sparse = prepared.fit(table, rng)?;
+                (sparse.fit, Some(sparse.support))
+            }
+        })
+    }
+}

@@ -1,0 +1,341 @@
+//! Which model a command fits, and by which method.
+
+mod estimates;
+mod method;
+mod request;
+mod sparse;
+
+use super::failure::Failure;
+use super::render;
+use super::search::ModelSearch;
+use dpglm::accounting::Part;
+use dpglm::central::{Glm, LinearStatistics, Multinomial, Prepared, Privacy, reference};
+use dpglm::data::{Dataset, Shape};
+use dpglm::estimators::dense::{Likelihood, PreparedRegression, Regression};
+use dpglm::families::Family as OnePredictor;
+use dpglm::noise::RandomSource;
+use dpglm::privacy::Event;
+use dpglm::tuning::TunedRidge;
+use dpglm_io::Domain;
+use serde::{Deserialize, Serialize};
+
+pub(crate) use estimates::coefficient_of_class;
+pub use estimates::{Coefficient, Estimates};
+pub use method::Method;
+pub use request::{FitRequest, TableFacts};
+pub use sparse::{PublicFeatures, ReadySparse, Sparse};
+
+/// What kind of response a model explains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// A real response: linear regression
+    Gaussian,
+    /// A response of two levels: logistic regression
+    Logistic,
+    /// A count, perhaps with an exposure: log-linear regression
+    Poisson,
+    /// A response of several levels: softmax regression
+    Multinomial,
+}
+
+/// A model, all of it public.
+pub struct Model {
+    /// What kind of response it explains.
+    pub family: Family,
+    /// How it is fitted.
+    pub method: Method,
+    /// The values its target can take.
+    pub domain: Domain,
+    /// Whether it has an intercept.
+    pub intercept: bool,
+    /// The penalty on the squared l2 norm of the coefficients, for columns scaled to [-1, 1].
+    pub ridge: Option<f64>,
+    /// Penalties to choose one from privately.
+    pub ridges: Option<Vec<f64>>,
+    /// The largest l2 norm of the coefficients.
+    pub radius: Option<f64>,
+    /// The level of confidence intervals.
+    pub level: Option<f64>,
+    /// What sparse methods need beside.
+    pub sparse: Sparse,
+    /// Bounds that are to be found first.
+    pub search: Option<ModelSearch>,
+}
+
+/// A model with its noise calibrated.
+pub enum Ready {
+    /// Maximum likelihood in few passes.
+    Regression(Box<PreparedRegression>),
+    /// Noisy gradient steps on bounded scores.
+    Glm(Prepared<Glm>),
+    /// The same with a penalty that is chosen privately.
+    TunedRidge(Prepared<TunedRidge>),
+    /// Noisy sums of squares and products.
+    Statistics(Prepared<LinearStatistics>),
+    /// Softmax regression.
+    Multinomial(Prepared<Multinomial>),
+    /// One of the sparse methods, or of other authors'.
+    Sparse(ReadySparse),
+    /// The exact optimum.
+    Reference,
+}
+
+/// The name of the intercept in tables and artefacts.
+pub const INTERCEPT: &str = "(Intercept)";
+
+impl Family {
+    /// The family that goes with a target.
+    pub fn of(domain: &Domain) -> Self {
+        match domain {
+            Domain::Real(_) => Family::Gaussian,
+            Domain::Count(_) => Family::Poisson,
+            Domain::Binary(_) => Family::Logistic,
+            Domain::Category(_) => Family::Multinomial,
+        }
+    }
+
+    /// Its name on the command line and in Python.
+    pub fn name(self) -> String {
+        render::name(&self)
+    }
+
+    /// The same as a family with one linear predictor; a multinomial one has several.
+    pub fn one_predictor(self) -> Option<OnePredictor> {
+        match self {
+            Family::Gaussian => Some(OnePredictor::Gaussian),
+            Family::Logistic => Some(OnePredictor::Logistic),
+            Family::Poisson => Some(OnePredictor::Poisson),
+            Family::Multinomial => None,
+        }
+    }
+}
+
+impl Model {
+    /// Refuses what does not fit together, before any table is opened.
+    pub fn validate(&self) -> Result<(), Failure> {
+        let refuse = |message: String| Err(Failure::Usage(message));
+        let family = self.family.name();
+        let fits = match (self.family, &self.domain) {
+            (Family::Gaussian, Domain::Real(_) | Domain::Count(_) | Domain::Binary(_)) => true,
+            (Family::Logistic, Domain::Binary(_)) => true,
+            (Family::Poisson, Domain::Count(bounds) | Domain::Real(bounds)) => bounds.lower() >= 0.0,
+            (Family::Multinomial, Domain::Binary(_) | Domain::Category(_)) => true,
+            _ => false,
+        };
+        if !fits {
+            let wanted = match self.family {
+                Family::Gaussian => "a real target with bounds",
+                Family::Logistic => "a binary target (--binary, or kind = \"binary\" in the schema)",
+                Family::Poisson => "a target with bounds of at least 0 (kind = \"count\" in the schema)",
+                Family::Multinomial => "a target with levels (kind = \"category\" in the schema)",
+            };
+            return refuse(format!(
+                "--family {family} needs {wanted}: change the family or the declaration of the target"
+            ));
+        }
+        if self.method == Method::Statistics && self.family != Family::Gaussian {
+            return refuse(format!(
+                "--method statistics fits gaussian responses only, not {family}: use --method likelihood"
+            ));
+        }
+        let name = self.method.name();
+        for (flag, is_given, takes) in [
+            ("--intervals", self.level.is_some(), self.method.takes_intervals()),
+            ("--radius", self.radius.is_some(), self.method.takes_radius()),
+            ("--ridge", self.ridge.is_some(), self.method.takes_ridge()),
+        ] {
+            if !is_given {
+                continue;
+            }
+            if !takes {
+                let other = match self.method {
+                    Method::Reference => "likelihood (with --epsilon inf it adds no noise either)",
+                    method if method.is_sparse() => "select-refine",
+                    _ => "likelihood",
+                };
+                return refuse(format!(
+                    "{flag} cannot be had with --method {name}: leave it out, or use --method {other}"
+                ));
+            }
+            let fits = flag == "--ridge" || self.method == Method::Likelihood;
+            if self.family == Family::Multinomial && !fits {
+                return refuse(format!(
+                    "{flag} cannot be had with --family {family}: leave it out, or use another family"
+                ));
+            }
+        }
+        if self.ridges.is_some()
+            && (self.method != Method::BoundedScore || self.family == Family::Multinomial)
+        {
+            return refuse(format!(
+                "--tune ridge=auto goes with --method bounded-score and one predictor, not with {name} and {family}: give --ridge R"
+            ));
+        }
+        self.validate_sparse()?;
+        // The library checks the numbers themselves.
+        match self.family {
+            _ if self.method == Method::Likelihood => self.regression().map(drop),
+            Family::Multinomial => self.multinomial().map(drop),
+            family => self.glm(family).map(drop),
+        }
+    }
+
+    /// Calibrates the noise for a table of this shape, the constant column included.
+    pub fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Ready, Failure> {
+        let Shape { columns, units, .. } = shape;
+        Ok(match (self.method, self.family) {
+            (Method::Likelihood, _) => {
+                Ready::Regression(Box::new(self.regression()?.prepare(shape, privacy)?))
+            }
+            (Method::Reference, _) => Ready::Reference,
+            (method, _) if method.is_sparse() => Ready::Sparse(self.prepare_sparse(columns, units, privacy)?),
+            (Method::Statistics, _) => {
+                let mut model = LinearStatistics::new(self.target_bounds())?;
+                if self.intercept {
+                    model = model.with_intercept();
+                }
+                if let Some(level) = self.level {
+                    model = model.intervals(level)?;
+                }
+                Ready::Statistics(model.prepare(columns, units, privacy)?)
+            }
+            (_, Family::Multinomial) => {
+                Ready::Multinomial(self.multinomial()?.prepare(columns, units, privacy)?)
+            }
+            (_, family) => match &self.ridges {
+                Some(ridges) => {
+                    let tuned = TunedRidge::new(self.glm(family)?, ridges.clone())?;
+                    Ready::TunedRidge(tuned.prepare(columns, units, privacy)?)
+                }
+                None => Ready::Glm(self.glm(family)?.prepare(columns, units, privacy)?),
+            },
+        })
+    }
+
+    /// The classes of a multinomial response.
+    pub fn classes(&self) -> Vec<String> {
+        match &self.domain {
+            Domain::Category(levels) => levels.clone(),
+            Domain::Binary(levels) => levels.to_vec(),
+            Domain::Real(_) | Domain::Count(_) => Vec::new(),
+        }
+    }
+
+    fn target_bounds(&self) -> (f64, f64) {
+        match &self.domain {
+            Domain::Real(bounds) | Domain::Count(bounds) => (bounds.lower(), bounds.upper()),
+            Domain::Binary(_) | Domain::Category(_) => (0.0, 1.0),
+        }
+    }
+
+    pub(super) fn regression(&self) -> Result<Regression, Failure> {
+        let (low, high) = self.target_bounds();
+        let mut model = Regression::new(match self.family {
+            Family::Gaussian => Likelihood::Gaussian { low, high },
+            Family::Logistic => Likelihood::Logistic,
+            Family::Poisson => Likelihood::Poisson { low, high },
+            Family::Multinomial => Likelihood::Multinomial { classes: self.classes().len() },
+        })?;
+        if self.intercept {
+            model = model.with_intercept();
+        }
+        if let Some(ridge) = self.ridge {
+            model = model.ridge(ridge)?;
+        }
+        if let Some(radius) = self.radius {
+            model = model.radius(radius)?;
+        }
+        if let Some(level) = self.level {
+            model = model.intervals(level)?;
+        }
+        if let Some(search) = &self.search {
+            model = model.searching(search.sought(self.intercept), search.target, search.share)?;
+        }
+        Ok(model)
+    }
+
+    fn glm(&self, family: Family) -> Result<Glm, Failure> {
+        let family = family.one_predictor().unwrap_or(OnePredictor::Gaussian);
+        let mut model = Glm::new(family, self.target_bounds())?;
+        if self.intercept {
+            model = model.with_intercept();
+        }
+        if let Some(ridge) = self.ridge {
+            model = model.ridge(ridge)?;
+        }
+        if let Some(radius) = self.radius {
+            model = model.radius(radius)?;
+        }
+        if let Some(level) = self.level {
+            model = model.intervals(level)?;
+        }
+        Ok(model)
+    }
+
+    fn multinomial(&self) -> Result<Multinomial, Failure> {
+        let mut model = Multinomial::new(self.classes().len())?;
+        if self.intercept {
+            model = model.with_intercept();
+        }
+        Ok(match self.ridge {
+            Some(ridge) => model.ridge(ridge)?,
+            None => model,
+        })
+    }
+}
+
+impl Ready {
+    /// What a fit will release; empty without privacy.
+    pub fn events(&self) -> Result<Vec<Event>, Failure> {
+        Ok(match self {
+            Ready::Regression(prepared) => prepared.events()?,
+            Ready::Glm(prepared) => prepared.events()?,
+            Ready::TunedRidge(prepared) => prepared.all_events()?,
+            Ready::Statistics(prepared) => prepared.events()?,
+            Ready::Multinomial(prepared) => prepared.events()?,
+            Ready::Sparse(ready) => ready.events()?,
+            Ready::Reference => Vec::new(),
+        })
+    }
+
+    /// What public parts of the rows will release, each alone; empty where the rows are not divided.
+    pub fn parts(&self) -> Result<Vec<Part>, Failure> {
+        Ok(match self {
+            Ready::TunedRidge(prepared) => prepared.parts()?,
+            Ready::Sparse(ready) => ready.parts()?,
+            _ => Vec::new(),
+        })
+    }
+
+    /// Fits the model. `progress` is called with the steps that are over and their number, which is public.
+    pub fn fit(
+        &self,
+        model: &Model,
+        data: &Dataset,
+        rng: &mut RandomSource,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Estimates, Failure> {
+        Ok(match self {
+            Ready::Regression(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
+            Ready::Glm(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
+            Ready::TunedRidge(prepared) => {
+                let found = prepared.fit_reporting(data, rng, progress)?;
+                Estimates { ridge: Some(found.ridge), ..found.fit.into() }
+            }
+            Ready::Statistics(prepared) => prepared.fit(data, rng)?.into(),
+            Ready::Multinomial(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
+            Ready::Sparse(ready) => ready.fit(model, data, rng, progress)?,
+            Ready::Reference => {
+                let ridge = model.ridge.unwrap_or(0.0);
+                match model.family.one_predictor() {
+                    Some(family) => reference::glm(&family, data, ridge, model.intercept)?.into(),
+                    None => {
+                        reference::multinomial(model.classes().len(), data, ridge, model.intercept)?.into()
+                    }
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,158 @@
+//! What a user asks for, before it is known to fit together.
+
+use super::{Family, Method, Model, Sparse};
+use crate::failure::Failure;
+use crate::public_facts::PublicFacts;
+use crate::tune::Tune;
+use dpglm_io::schema::Missing;
+use dpglm_io::{Domain, Schema};
+
+/// What a user asks for; what is left out follows from what is publicly known.
+#[derive(Default)]
+pub struct FitRequest {
+    /// What kind of response it is; by default the kind that goes with the target.
+    pub family: Option<Family>,
+    /// How to fit it; by default by maximum likelihood, for few coefficients after a choice of columns.
+    pub method: Option<Method>,
+    /// Whether scores are to be bounded: a short name of the method that does it.
+    pub robust: bool,
+    /// The penalty.
+    pub ridge: Option<f64>,
+    /// The largest l2 norm of the coefficients.
+    pub radius: Option<f64>,
+    /// The level of intervals.
+    pub level: Option<f64>,
+    /// What is chosen privately.
+    pub tune: Tune,
+    /// The number of coefficients that may differ from zero.
+    pub sparsity: Option<usize>,
+    /// The largest l2 norm of a row.
+    pub row_norm: Option<f64>,
+    /// The largest l1 norm of the coefficients.
+    pub l1_radius: Option<f64>,
+    /// Whether public rows are given.
+    pub has_public_features: bool,
+    /// The assumption that was accepted by name.
+    pub accepted: Option<String>,
+}
+
+/// What a model must know of its table.
+pub struct TableFacts {
+    /// The values the target can take.
+    pub domain: Domain,
+    /// Whether the model has an intercept.
+    pub intercept: bool,
+    /// The largest size of a stored feature that the declared bounds allow.
+    pub entry: f64,
+    /// The column that says whose row it is.
+    pub unit: Option<String>,
+}
+
+impl FitRequest {
+    /// The model for a table of which this is known. It is still to be validated.
+    pub fn model(self, known: &PublicFacts) -> Result<Model, Failure> {
+        let Some(domain) = known.domain()? else {
+            return Err(Failure::Usage(
+                "the schema names no target: write target = \"...\" in it, or give --target COLUMN".into(),
+            ));
+        };
+        let facts = TableFacts {
+            domain,
+            intercept: known.intercept(),
+            entry: known.largest_entry()?,
+            unit: known.unit().map(str::to_owned),
+        };
+        match known {
+            PublicFacts::Schema(schema) => self.model_of(facts, Some(schema)),
+            PublicFacts::Uniform(_) => self.model_of(facts, None),
+        }
+    }
+
+    /// The same from facts, and the schema of the features if there is one.
+    pub fn model_of(self, facts: TableFacts, schema: Option<&Schema>) -> Result<Model, Failure> {
+        let family = self.family.unwrap_or_else(|| Family::of(&facts.domain));
+        if let Some(exposure) = schema.and_then(Schema::exposure)
+            && family != Family::Poisson
+        {
+            return Err(Failure::Usage(format!(
+                "the exposure `{exposure}` goes with --family poisson, not with {}: change the family, or the schema",
+                family.name()
+            )));
+        }
+        self.tune.validate(self.sparsity.is_some(), self.ridge.is_some())?;
+        if let Some(unit) = &facts.unit
+            && self.tune.divides_rows()
+        {
+            return Err(Failure::Usage(format!(
+                "--tune divides the rows by their place in the table, but the unit `{unit}` is protected with all of its rows: give \
+                 the parameter itself, or leave out the unit"
+            )));
+        }
+        let default = || {
+            let sparsity = self.sparsity.or(self.tune.sparsity);
+            Method::default_for(sparsity, self.tune.ridge.is_some())
+        };
+        let method = match (self.robust, self.method) {
+            (true, Some(method)) if method != Method::BoundedScore => {
+                return Err(Failure::Usage(format!(
+                    "--robust is short for --method {}, not for {}: give one of the two",
+                    Method::BoundedScore.name(),
+                    method.name()
+                )));
+            }
+            (true, _) => Method::BoundedScore,
+            (false, method) => method.unwrap_or_else(default),
+        };
+        if self.tune.clip
+            && !matches!(method, Method::Likelihood | Method::BoundedScore | Method::SelectRefine)
+        {
+            return Err(Failure::Usage(format!(
+                "--tune clip=auto goes with --method likelihood, bounded-score and select-refine, which find their clip \
+                 privately, not with {}: leave it out, or change the method",
+                method.name()
+            )));
+        }
+        require_plain(method, facts.unit.as_deref(), schema)?;
+        Ok(Model {
+            family,
+            method,
+            domain: facts.domain,
+            intercept: facts.intercept,
+            ridge: self.ridge,
+            ridges: self.tune.ridge,
+            radius: self.radius,
+            level: self.level,
+            sparse: Sparse {
+                sparsity: self.sparsity,
+                largest: self.tune.sparsity,
+                row_norm: self.row_norm,
+                l1_radius: self.l1_radius,
+                has_public_features: self.has_public_features,
+                public_features: None,
+                accepted: self.accepted,
+                entry: facts.entry,
+            },
+            search: None,
+        })
+    }
+}
+
+/// Refuses what a method does not take. The library refuses such data as well.
+fn require_plain(method: Method, unit: Option<&str>, schema: Option<&Schema>) -> Result<(), Failure> {
+    if method.takes_a_whole_model() {
+        return Ok(());
+    }
+    let (what, way_out) = if let Some(unit) = unit {
+        (format!("the unit `{unit}`"), "use --method select-refine")
+    } else if let Some(exposure) = schema.and_then(Schema::exposure) {
+        (format!("the exposure `{exposure}`"), "use --method select-refine")
+    } else if method == Method::Iht && schema.is_some_and(|schema| schema.missing() == Missing::Drop) {
+        ("missing = \"drop\"".to_owned(), "write missing = \"fill\"")
+    } else {
+        return Ok(());
+    };
+    Err(Failure::Usage(format!(
+        "--method {} takes one row a person, of weight 1, and no exposures, but there is {what}: {way_out}",
+        method.name()
+    )))
+}

@@ -1,0 +1,129 @@
+//! What is said beside a result: for the person who asked, never part of an artefact.
+
+use super::model::{Estimates, Family, Method, Model, Ready};
+use dpglm::central::Route;
+use dpglm::data::Dataset;
+use dpglm::kernels::weighted_gram;
+
+/// Columns whose correlation is beyond this are told apart by few rows only.
+const ALIKE: f64 = 0.995;
+/// Pairs of more columns are not looked at.
+const MOST_COLUMNS: usize = 300;
+/// So many are named; the others are counted.
+const NAMED: usize = 5;
+/// Beyond this size a coefficient of a column scaled to [-1, 1] is hardly one that the data determine.
+const SEPARATED: f64 = 15.0;
+
+/// The optimum of separated classes is at infinity; the search ends somewhere on the way.
+pub(crate) fn of_separation(model: &Model, estimates: &Estimates, names: &[String]) -> Option<String> {
+    if !matches!(model.family, Family::Logistic | Family::Multinomial) {
+        return None;
+    }
+    let (name, size) = estimates.largest(model.intercept, names)?;
+    (size > SEPARATED).then(|| {
+        format!(
+            "note: the coefficient of `{name}` is beyond {SEPARATED} for the column scaled to [-1, 1]: the data may separate \
+             this column's levels; its optimum is at infinity. A --ridge makes it finite"
+        )
+    })
+}
+
+/// As many coefficients as rows can explain anything. `n` is public.
+pub fn of_few_rows(sparsity: Option<usize>, n: usize) -> Option<String> {
+    let sparsity = sparsity.filter(|&sparsity| sparsity > n)?;
+    Some(format!(
+        "warning: --sparsity {sparsity} is more than there are rows ({n}): so few rows cannot determine the fit; give a \
+         smaller sparsity or more rows"
+    ))
+}
+
+/// Which way the default sparse method goes, and why: public numbers decide.
+pub(crate) fn of_the_route(model: &Model, columns: usize) -> Option<String> {
+    let sparsity = model.sparse.sparsity.filter(|_| model.method == Method::SelectRefine)?;
+    Some(format!("note: {}: {}", Method::SelectRefine.name(), Route::of(columns, sparsity).reason()))
+}
+
+/// Nothing can be determined where there is too little budget per coefficient: a public rule, known beforehand.
+pub fn of_undetermined(model: &Model, ready: &Ready) -> Option<String> {
+    let Ready::Regression(prepared) = ready else { return None };
+    (model.level.is_some() && !prepared.determines_any()).then(|| {
+        "note: --intervals: at this budget no coefficient can be determined, which numbers of rows, columns and epsilon alone tell: \
+         there will be no intervals, and the whole budget goes to the prediction. More rows, a larger epsilon or fewer columns help"
+            .to_owned()
+    })
+}
+
+/// Columns of which hardly any row tells: those that never vary, and pairs that are nearly the same. It depends on private cells and
+/// is for the curator alone: a coefficient of such a column cannot be determined, whatever the budget.
+pub(crate) fn of_columns_alike(data: &Dataset, intercept: bool, names: &[String]) -> Option<String> {
+    let (design, first) = (data.design(), usize::from(intercept));
+    let d = design.columns();
+    if d > MOST_COLUMNS || names.len() + first != d {
+        return None;
+    }
+    let gram = weighted_gram(design, |_| 1.0);
+    let rows = design.rows() as f64;
+    let mean = |j: usize| if intercept { gram[j] / rows } else { 0.0 };
+    let product = |i: usize, j: usize| gram[i * d + j] / rows - mean(i) * mean(j);
+    let is_constant = |j: usize| product(j, j) < 1e-12;
+    let of = |j: usize| format!("`{}`", names[j - first]);
+    let mut constant = Vec::new();
+    let mut alike = Vec::new();
+    for i in first..d {
+        if is_constant(i) {
+            constant.push(of(i));
+            continue;
+        }
+        for j in (i + 1..d).filter(|&j| !is_constant(j)) {
+            if product(i, j).powi(2) > ALIKE * ALIKE * product(i, i) * product(j, j) {
+                alike.push(format!("{} and {}", of(i), of(j)));
+            }
+        }
+    }
+    let listed = |all: Vec<String>| {
+        let more = all.len().saturating_sub(NAMED);
+        let named = all.into_iter().take(NAMED).collect::<Vec<_>>().join(", ");
+        if more > 0 { format!("{named} and {more} more") } else { named }
+    };
+    let mut parts = Vec::new();
+    if !constant.is_empty() {
+        parts.push(format!("the same in every row (a level that no row has?): {}", listed(constant)));
+    }
+    if !alike.is_empty() {
+        parts.push(format!("nearly the same column twice: {}", listed(alike)));
+    }
+    (!parts.is_empty()).then(|| {
+        format!(
+            "note for the curator, not for publication: {}. Their coefficients cannot be determined: leave columns out, or read \
+             only what they do together",
+            parts.join("; ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dpglm::data::Design;
+
+    #[test]
+    fn constant_columns_and_copies_are_named() {
+        let names = ["a", "b", "c", "d"].map(str::to_owned);
+        let note = |rows: &[[f64; 5]]| {
+            let design = Design::from_f64(rows.len(), 5, rows.concat()).unwrap();
+            of_columns_alike(&Dataset::new(design, vec![0.0; rows.len()]).unwrap(), true, &names)
+        };
+        let found =
+            note(&[[1.0, 0.5, -0.5, -1.0, 0.1], [1.0, 0.1, -0.1, -1.0, 0.9], [1.0, -0.7, 0.7, -1.0, 0.3]])
+                .unwrap();
+        assert!(found.contains("every row (a level that no row has?): `c`"), "{found}");
+        assert!(found.contains("twice: `a` and `b`.") && found.contains("for the curator"), "{found}");
+        let apart = [
+            [1.0, 0.5, -0.5, -1.0, 0.1],
+            [1.0, 0.1, 0.4, 1.0, 0.9],
+            [1.0, -0.7, 0.7, -1.0, 0.3],
+            [1.0, 0.7, 0.9, 0.3, -0.3],
+        ];
+        assert_eq!(note(&apart), None);
+    }
+}

@@ -1,0 +1,60 @@
+//! What a fitted model says about other rows: the mean response, or the probability of each level.
+
+use super::document::{Block, FitDocument};
+use super::model::Family;
+use dpglm::families::multinomial::probabilities;
+use dpglm::kernels;
+use dpglm_io::{Encoded, Schema, UserUnits};
+use serde::Serialize;
+
+/// The predictions as JSON.
+#[derive(Serialize)]
+pub struct Predictions {
+    schema: &'static str,
+    /// The target, or its levels.
+    pub columns: Vec<String>,
+    /// One number for each column, row after row.
+    pub rows: Vec<Vec<f64>>,
+}
+
+/// One vector of linear predictors for each block of coefficients.
+pub fn linear_predictors(table: &Encoded, blocks: &[Block], schema: &Schema) -> Vec<Vec<f64>> {
+    let units = UserUnits::new(table.columns.iter().map(|column| column.scaling));
+    blocks
+        .iter()
+        .map(|Block { intercept, slopes }| {
+            // Only a model with an intercept has centred columns.
+            let (stored, intercept) = units.stored(slopes, intercept.filter(|_| schema.intercept()));
+            let mut out = vec![0.0; table.rows()];
+            kernels::predict(&table.design, &stored, &mut out);
+            let intercept = intercept.unwrap_or(0.0);
+            out.iter_mut().for_each(|u| *u += intercept);
+            out
+        })
+        .collect()
+}
+
+/// The predictions from linear predictors.
+pub fn predict(fit: &FitDocument, predictors: &[Vec<f64>], exposures: Option<&[f64]>) -> Predictions {
+    let levels = fit.target.levels.clone().unwrap_or_default();
+    let rows = predictors.first().map_or(0, Vec::len);
+    let row = |i: usize| -> Vec<f64> {
+        let Some(family) = fit.family.one_predictor() else {
+            let at: Vec<f64> = predictors.iter().map(|u| u[i]).collect();
+            let mut p = vec![0.0; at.len() + 1];
+            p[0] = probabilities(&at, &mut p[1..]);
+            return p;
+        };
+        let offset = exposures.map_or(0.0, |e| e[i].ln());
+        let u = predictors[0][i] + offset;
+        match fit.family {
+            Family::Logistic => vec![family.mean(-u), family.mean(u)],
+            _ => vec![family.mean(u)],
+        }
+    };
+    let columns = match fit.family {
+        Family::Logistic | Family::Multinomial => levels,
+        Family::Gaussian | Family::Poisson => vec![fit.target.name.clone()],
+    };
+    Predictions { schema: "dpglm.predictions/1", columns, rows: (0..rows).map(row).collect() }
+}
