@@ -6,6 +6,7 @@ use dpglm::central::Privacy;
 use dpglm::data::Shape;
 use dpglm::estimators::dense::{Likelihood, Regression};
 use dpglm::privacy::{Budget, Event, Noise};
+use dpglm::release::Estimator;
 
 fn main() {
     divan::main();

@@ -4,11 +4,13 @@
 
 use divan::{Bencher, black_box};
 use dpglm::central::{Glm, Prepared, Privacy};
+use dpglm::data::Shape;
 use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
 use dpglm::mechanisms::GaussianVector;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
+use dpglm::release::Estimator;
 use std::sync::LazyLock;
 
 const ROWS: usize = 1_000_000;
@@ -33,7 +35,7 @@ static DATA: LazyLock<Dataset> = LazyLock::new(|| {
 fn prepared() -> Prepared<Glm> {
     let budget = Budget::new(1.0, 1e-7).expect("valid");
     Glm::new(Family::Logistic, (0.0, 1.0))
-        .and_then(|glm| glm.prepare(COLUMNS, ROWS, Privacy::Budget(budget)))
+        .and_then(|glm| glm.prepare(Shape::new(COLUMNS, ROWS), Privacy::Budget(budget)))
         .expect("valid")
 }
 

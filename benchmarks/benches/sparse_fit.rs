@@ -5,12 +5,14 @@
 
 use dpglm::central::noisy_iht::{NoisyIht, Selection};
 use dpglm::central::{Glm, Privacy, SelectRefine};
+use dpglm::data::Shape;
 use dpglm::data::design::Storage;
 use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
 use dpglm::kernels::fused_pass;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
+use dpglm::release::Estimator;
 use dpglm_benchmarks::read;
 use std::hint::black_box;
 use std::time::Instant;
@@ -46,13 +48,14 @@ fn main() {
     };
     let privacy = Privacy::Budget(Budget::new(0.5, 1.25e-5).expect("budget"));
     let model = || Glm::new(Family::Logistic, (0.0, 1.0)).expect("model");
-    let default =
-        SelectRefine::new(model(), SPARSITY).and_then(|m| m.prepare(COLUMNS, ROWS, privacy)).expect("plan");
+    let default = SelectRefine::new(model(), SPARSITY)
+        .and_then(|m| m.prepare(Shape::new(COLUMNS, ROWS), privacy))
+        .expect("plan");
     let steps = 20;
     let iht = |selection| {
         NoisyIht::new(model(), SPARSITY, 1.0, selection)
             .and_then(|m| m.steps(steps))
-            .and_then(|m| m.prepare(COLUMNS, ROWS, privacy))
+            .and_then(|m| m.prepare(Shape::new(COLUMNS, ROWS), privacy))
             .expect("plan")
     };
     let (gumbel, peeling) = (iht(Selection::Gumbel), iht(Selection::Peeling));

@@ -9,6 +9,7 @@ use dpglm::estimators::dense::{Likelihood, Regression};
 use dpglm::families::Family;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
+use dpglm::release::Estimator;
 use dpglm_benchmarks::{Generator, normal, sphere, squared_distance, summary, uniform};
 use rand_core::SeedableRng;
 

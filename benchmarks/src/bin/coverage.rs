@@ -3,10 +3,12 @@
 //! `cargo run --release --bin coverage -- [FITS] [FILTER]`
 
 use dpglm::central::{Glm, Interval, Prepared, Privacy, PrivateMean};
+use dpglm::data::Shape;
 use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
+use dpglm::release::Estimator;
 use dpglm_benchmarks::{Generator, normal, uniform};
 use rand_core::SeedableRng;
 use std::sync::OnceLock;
@@ -44,7 +46,7 @@ fn regression(
     let prepare = || {
         Glm::new(family, target)
             .and_then(|glm| glm.with_intercept().intervals(LEVEL))
-            .and_then(|glm| glm.prepare(d, N, budget()))
+            .and_then(|glm| glm.prepare(Shape::new(d, N), budget()))
             .expect("valid")
     };
     let fit =
@@ -74,7 +76,7 @@ fn mean(seed: u64) -> (Vec<f64>, Vec<Interval>) {
     let prepare = || {
         PrivateMean::new(vec![(-50.0, 50.0); truth.len()])
             .and_then(|m| m.intervals(LEVEL))
-            .and_then(|m| m.prepare(N, budget()))
+            .and_then(|m| m.prepare(Shape::new(truth.len(), N), budget()))
             .expect("valid")
     };
     let fit =

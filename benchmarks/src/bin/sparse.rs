@@ -9,6 +9,7 @@ use dpglm::families::Family;
 use dpglm::kernels::fused_pass;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
+use dpglm::release::Estimator;
 use dpglm_benchmarks::{
     Generator, features, normal, sparse_logistic, sparse_normal, spread, squared_distance, summary, support,
 };

@@ -11,6 +11,7 @@ use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
+use dpglm::release::Estimator;
 use dpglm_benchmarks::{Generator, normal, sparse_logistic, squared_distance, summary, uniform};
 use rand_core::SeedableRng;
 

@@ -7,6 +7,7 @@ use dpglm::central::{Glm, Privacy, SelectRefine, SparseMean};
 use dpglm::families::Family;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
+use dpglm::release::Estimator;
 use dpglm::tuning::{TunedSparseMean, TunedSparsity};
 use dpglm_benchmarks::{sparse_logistic, sparse_normal, spread, squared_distance, summary};
 

@@ -18,6 +18,7 @@ use dpglm::estimators::describe::{BlockSummary, Describe, Described, Estimate, S
 use dpglm::estimators::means::{Block, MeanRows, MeanShape};
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Adjacency;
+use dpglm::release::Estimator as _;
 use dpglm_io::schema::{Kind, Missing};
 use dpglm_io::{Encoded, EncodedColumn, Scaling, Schema};
 

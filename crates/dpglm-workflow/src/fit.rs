@@ -73,7 +73,7 @@ impl Prepared {
                 .iter()
                 .for_each(|note| say(note));
         }
-        let estimates = ready.fit(model, &self.data, rng, progress)?;
+        let estimates = ready.fit(&self.data, rng, progress)?;
         if model.method == Method::Reference
             && let Some(note) = notes::of_separation(model, &estimates, &self.names)
         {

@@ -11,9 +11,10 @@ use columns::{ColumnMeans, ReadyColumnMeans};
 use dpglm::accounting::Certificate;
 use dpglm::central::{MeanFit, Prepared, Privacy, PrivateMean, SparseMean};
 use dpglm::comparators::KarwaVadhan;
-use dpglm::data::MeanTable;
+use dpglm::data::{MeanTable, Shape};
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Adjacency;
+use dpglm::release::Estimator as _;
 use dpglm::tuning::{PreparedSparseMean, TunedSparseMean};
 use dpglm_io::schema::{Kind, Missing};
 use dpglm_io::{EncodedColumn, Schema};
@@ -334,12 +335,13 @@ pub enum ReadyMeans {
 impl Estimator {
     /// Calibrates the noise for a table of this shape.
     pub fn prepare(&self, columns: usize, rows: usize, privacy: Privacy) -> Result<ReadyMeans, Failure> {
+        let shape = Shape::new(columns, rows);
         Ok(match self {
             Estimator::Columns(model) => ReadyMeans::Columns(model.prepare(rows, privacy)?),
-            Estimator::Dense(model) => ReadyMeans::Dense(model.prepare(rows, privacy)?),
-            Estimator::Sparse(model) => ReadyMeans::Sparse(model.prepare(rows, privacy)?),
+            Estimator::Dense(model) => ReadyMeans::Dense(model.prepare(shape, privacy)?),
+            Estimator::Sparse(model) => ReadyMeans::Sparse(model.prepare(shape, privacy)?),
             Estimator::Tuned(model) => ReadyMeans::Tuned(model.prepare(rows, privacy)?),
-            Estimator::KarwaVadhan(model) => ReadyMeans::KarwaVadhan(model.prepare(columns, rows, privacy)?),
+            Estimator::KarwaVadhan(model) => ReadyMeans::KarwaVadhan(model.prepare(shape, privacy)?),
         })
     }
 

@@ -2,28 +2,29 @@
 
 mod estimates;
 mod method;
+mod ready;
 mod request;
 mod sparse;
 
 use super::failure::Failure;
 use super::render;
 use super::search::ModelSearch;
-use dpglm::accounting::Part;
-use dpglm::central::{Glm, LinearStatistics, Multinomial, Prepared, Privacy, reference};
-use dpglm::data::{Dataset, Shape};
-use dpglm::estimators::dense::{Likelihood, PreparedRegression, Regression};
+use dpglm::central::{Glm, LinearStatistics, Multinomial, reference};
+use dpglm::data::Shape;
+use dpglm::estimators::dense::{Likelihood, Regression};
 use dpglm::families::Family as OnePredictor;
-use dpglm::noise::RandomSource;
-use dpglm::privacy::Event;
+use dpglm::release::{Estimator, Privacy};
 use dpglm::tuning::TunedRidge;
 use dpglm_io::Domain;
+use ready::Chosen;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use estimates::coefficient_of_class;
 pub use estimates::{Coefficient, Estimates};
 pub use method::Method;
+pub use ready::Ready;
 pub use request::{FitRequest, TableFacts};
-pub use sparse::{PublicFeatures, ReadySparse, Sparse};
+pub use sparse::{PublicFeatures, Sparse};
 
 /// What kind of response a model explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,24 +63,6 @@ pub struct Model {
     pub sparse: Sparse,
     /// Bounds that are to be found first.
     pub search: Option<ModelSearch>,
-}
-
-/// A model with its noise calibrated.
-pub enum Ready {
-    /// Maximum likelihood in few passes.
-    Regression(Box<PreparedRegression>),
-    /// Noisy gradient steps on bounded scores.
-    Glm(Prepared<Glm>),
-    /// The same with a penalty that is chosen privately.
-    TunedRidge(Prepared<TunedRidge>),
-    /// Noisy sums of squares and products.
-    Statistics(Prepared<LinearStatistics>),
-    /// Softmax regression.
-    Multinomial(Prepared<Multinomial>),
-    /// One of the sparse methods, or of other authors'.
-    Sparse(ReadySparse),
-    /// The exact optimum.
-    Reference,
 }
 
 /// The name of the intercept in tables and artefacts.
@@ -184,13 +167,34 @@ impl Model {
 
     /// Calibrates the noise for a table of this shape, the constant column included.
     pub fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Ready, Failure> {
-        let Shape { columns, units, .. } = shape;
+        self.chosen()?(shape, privacy)
+    }
+
+    /// The estimator that the method names.
+    fn chosen(&self) -> Result<Chosen<'_>, Failure> {
         Ok(match (self.method, self.family) {
             (Method::Likelihood, _) => {
-                Ready::Regression(Box::new(self.regression()?.prepare(shape, privacy)?))
+                let regression = self.regression()?;
+                Box::new(move |shape, privacy| {
+                    let prepared = regression.prepare(shape, privacy)?;
+                    let determines_any = Some(prepared.determines_any());
+                    let mut ready = Ready::prepared(prepared, Estimates::from)?;
+                    ready.determines_any = determines_any;
+                    Ok(ready)
+                })
             }
-            (Method::Reference, _) => Ready::Reference,
-            (method, _) if method.is_sparse() => Ready::Sparse(self.prepare_sparse(columns, units, privacy)?),
+            (Method::Reference, _) => {
+                let (ridge, intercept, classes) =
+                    (self.ridge.unwrap_or(0.0), self.intercept, self.classes().len());
+                let family = self.family.one_predictor();
+                Ready::exact(move |data| {
+                    Ok(match &family {
+                        Some(family) => reference::glm(family, data, ridge, intercept)?.into(),
+                        None => reference::multinomial(classes, data, ridge, intercept)?.into(),
+                    })
+                })
+            }
+            (method, _) if method.is_sparse() => self.chosen_sparse()?,
             (Method::Statistics, _) => {
                 let mut model = LinearStatistics::new(self.target_bounds())?;
                 if self.intercept {
@@ -199,17 +203,15 @@ impl Model {
                 if let Some(level) = self.level {
                     model = model.intervals(level)?;
                 }
-                Ready::Statistics(model.prepare(columns, units, privacy)?)
+                Ready::by(model, Estimates::from)
             }
-            (_, Family::Multinomial) => {
-                Ready::Multinomial(self.multinomial()?.prepare(columns, units, privacy)?)
-            }
+            (_, Family::Multinomial) => Ready::by(self.multinomial()?, Estimates::from),
             (_, family) => match &self.ridges {
                 Some(ridges) => {
                     let tuned = TunedRidge::new(self.glm(family)?, ridges.clone())?;
-                    Ready::TunedRidge(tuned.prepare(columns, units, privacy)?)
+                    Ready::by(tuned, |found| Estimates { ridge: Some(found.ridge), ..found.fit.into() })
                 }
-                None => Ready::Glm(self.glm(family)?.prepare(columns, units, privacy)?),
+                None => Ready::by(self.glm(family)?, Estimates::from),
             },
         })
     }
@@ -282,60 +284,6 @@ impl Model {
         Ok(match self.ridge {
             Some(ridge) => model.ridge(ridge)?,
             None => model,
-        })
-    }
-}
-
-impl Ready {
-    /// What a fit will release; empty without privacy.
-    pub fn events(&self) -> Result<Vec<Event>, Failure> {
-        Ok(match self {
-            Ready::Regression(prepared) => prepared.events()?,
-            Ready::Glm(prepared) => prepared.events()?,
-            Ready::TunedRidge(prepared) => prepared.all_events()?,
-            Ready::Statistics(prepared) => prepared.events()?,
-            Ready::Multinomial(prepared) => prepared.events()?,
-            Ready::Sparse(ready) => ready.events()?,
-            Ready::Reference => Vec::new(),
-        })
-    }
-
-    /// What public parts of the rows will release, each alone; empty where the rows are not divided.
-    pub fn parts(&self) -> Result<Vec<Part>, Failure> {
-        Ok(match self {
-            Ready::TunedRidge(prepared) => prepared.parts()?,
-            Ready::Sparse(ready) => ready.parts()?,
-            _ => Vec::new(),
-        })
-    }
-
-    /// Fits the model. `progress` is called with the steps that are over and their number, which is public.
-    pub fn fit(
-        &self,
-        model: &Model,
-        data: &Dataset,
-        rng: &mut RandomSource,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Estimates, Failure> {
-        Ok(match self {
-            Ready::Regression(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
-            Ready::Glm(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
-            Ready::TunedRidge(prepared) => {
-                let found = prepared.fit_reporting(data, rng, progress)?;
-                Estimates { ridge: Some(found.ridge), ..found.fit.into() }
-            }
-            Ready::Statistics(prepared) => prepared.fit(data, rng)?.into(),
-            Ready::Multinomial(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
-            Ready::Sparse(ready) => ready.fit(model, data, rng, progress)?,
-            Ready::Reference => {
-                let ridge = model.ridge.unwrap_or(0.0);
-                match model.family.one_predictor() {
-                    Some(family) => reference::glm(&family, data, ridge, model.intercept)?.into(),
-                    None => {
-                        reference::multinomial(model.classes().len(), data, ridge, model.intercept)?.into()
-                    }
-                }
-            }
         })
     }
 }

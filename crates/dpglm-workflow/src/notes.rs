@@ -45,8 +45,7 @@ pub(crate) fn of_the_route(model: &Model, columns: usize) -> Option<String> {
 
 /// Nothing can be determined where there is too little budget per coefficient: a public rule, known beforehand.
 pub fn of_undetermined(model: &Model, ready: &Ready) -> Option<String> {
-    let Ready::Regression(prepared) = ready else { return None };
-    (model.level.is_some() && !prepared.determines_any()).then(|| {
+    (model.level.is_some() && ready.determines_any == Some(false)).then(|| {
         "note: --intervals: at this budget no coefficient can be determined, which numbers of rows, columns and epsilon alone tell: \
          there will be no intervals, and the whole budget goes to the prediction. More rows, a larger epsilon or fewer columns help"
             .to_owned()

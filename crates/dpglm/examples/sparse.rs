@@ -6,6 +6,7 @@ use dpglm::central::{Glm, Privacy, SelectRefine};
 use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
 use dpglm::prelude::*;
+use dpglm::release::Estimator as _;
 
 fn main() -> Result<()> {
     let (rows, columns) = (20_000, 200);

@@ -170,11 +170,13 @@ fn methods(text: &str) -> Vec<String> {
             break;
         }
         if let Some(header) = line.strip_prefix("impl").filter(|_| line.ends_with('{')) {
-            // `impl<'a> Prepared<Glm> {` is about Glm; `impl Debug for X` about no method of its own.
+            // `impl Estimator for Glm {` makes Glm a method; `impl<'a> Judge<'a>` is about Judge; `impl Debug for X` about no method of
+            // its own, nor `impl<E: Estimator> Prepared<E>`, which runs any.
             let header = header.trim_start_matches(|c: char| c != ' ');
             let name = header.rsplit(['<', ' ']).find(|part| part.starts_with(char::is_uppercase));
             let name = name.map(|name| name.trim_matches(|c: char| !c.is_alphanumeric()).to_owned());
-            current = name.filter(|_| !header.contains(" for "));
+            types.extend(name.clone().filter(|_| header.contains(" Estimator for ")));
+            current = name.filter(|name| !header.contains(" for ") && name.len() > 1);
         }
         if line.trim_start().starts_with("pub fn ") {
             let mut signature = line.to_owned();

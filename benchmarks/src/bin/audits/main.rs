@@ -6,12 +6,14 @@ mod methods;
 mod one_run;
 
 use dpglm::Result;
-use dpglm::audit::{DataModel, Estimand, Estimator, Findings, Ground, Inspection, PublicBox, Table};
+use dpglm::audit::{DataModel, Estimand, Findings, Fitter, Ground, Inspection, PublicBox, Table};
 use dpglm::central::transfer::SAME_SUPPORT;
 use dpglm::central::{Privacy, Transfer, reference};
+use dpglm::data::Shape;
 use dpglm::families::Family;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
+use dpglm::release::Estimator;
 use methods::methods;
 
 const ROWS: usize = 300;
@@ -62,7 +64,7 @@ fn audit(
     support: usize,
     claim: (f64, f64),
     seed: u64,
-    fit: &mut Estimator<'_>,
+    fit: &mut Fitter<'_>,
 ) -> Result<Findings> {
     let mut rng = RandomSource::insecure_seeded(seed);
     let model =
@@ -120,7 +122,7 @@ fn literal() -> Result<()> {
     let certified = Transfer::linear((-1.0, 1.0), 1.0, 1)?.ridge(0.5)?;
     let literal = certified.clone().literal().accepting(SAME_SUPPORT)?;
     for (name, model) in [("literal", literal), ("certified", certified)] {
-        let prepared = model.prepare(2, 9_999, budget(claim.0, claim.1)?)?;
+        let prepared = model.prepare(Shape::new(2, 9_999), budget(claim.0, claim.1)?)?;
         let found = inspection.neighbours(
             &tied(0)?,
             &tied(1)?,

@@ -8,8 +8,10 @@ use dpglm::central::{
     SparseMeanFit, Transfer,
 };
 use dpglm::comparators::{FrankWolfe, JohnsonLindenstrauss, KarwaVadhan, TwoStage};
+use dpglm::data::Shape;
 use dpglm::families::Family;
 use dpglm::noise::RandomSource;
+use dpglm::release::Estimator;
 use dpglm::tuning::{TunedRidge, TunedSparseMean, TunedSparsity};
 
 /// A fit of a table.
@@ -41,9 +43,9 @@ pub fn methods(privacy: Privacy) -> Result<Vec<Case>> {
         }};
     }
     let logistic = || glm(Family::Logistic, BINARY);
-    let mean = PrivateMean::new(ranges())?.prepare(ROWS, privacy)?;
-    let karwa = KarwaVadhan::new(ranges(), (0.01, 1.0))?.prepare(COLUMNS, ROWS, privacy)?;
-    let few = SparseMean::new(ranges(), 2)?.prepare(ROWS, privacy)?;
+    let mean = PrivateMean::new(ranges())?.prepare(Shape::new(COLUMNS, ROWS), privacy)?;
+    let karwa = KarwaVadhan::new(ranges(), (0.01, 1.0))?.prepare(Shape::new(COLUMNS, ROWS), privacy)?;
+    let few = SparseMean::new(ranges(), 2)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?;
     let unknown = TunedSparseMean::new(vec![(-1.0, 1.0); COLUMNS], 3)?.prepare(ROWS, privacy)?;
     let counts = (0.0, 10.0);
     Ok(vec![
@@ -74,36 +76,42 @@ pub fn methods(privacy: Privacy) -> Result<Vec<Case>> {
             of(Family::Gaussian),
             REAL,
             4,
-            model!(glm(Family::Gaussian, REAL)?.prepare(COLUMNS, ROWS, privacy)?),
+            model!(glm(Family::Gaussian, REAL)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
         (
             "linear-statistics",
             of(Family::Gaussian),
             REAL,
             4,
-            model!(LinearStatistics::new(REAL)?.prepare(COLUMNS, ROWS, privacy)?),
+            model!(LinearStatistics::new(REAL)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
-        ("logistic", of(Family::Logistic), BINARY, 4, model!(logistic()?.prepare(COLUMNS, ROWS, privacy)?)),
+        (
+            "logistic",
+            of(Family::Logistic),
+            BINARY,
+            4,
+            model!(logistic()?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
+        ),
         (
             "poisson",
             of(Family::Poisson),
             counts,
             4,
-            model!(glm(Family::Poisson, counts)?.prepare(COLUMNS, ROWS, privacy)?),
+            model!(glm(Family::Poisson, counts)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
         (
             "select-refine",
             of(Family::Logistic),
             BINARY,
             2,
-            sparse!(SelectRefine::new(logistic()?, 2)?.prepare(COLUMNS, ROWS, privacy)?),
+            sparse!(SelectRefine::new(logistic()?, 2)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
         (
             "tuned-sparsity",
             of(Family::Logistic),
             BINARY,
             2,
-            sparse!(TunedSparsity::new(logistic()?, 3)?.prepare(COLUMNS, ROWS, privacy)?),
+            sparse!(TunedSparsity::new(logistic()?, 3)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
         (
             "tuned-ridge",
@@ -111,8 +119,8 @@ pub fn methods(privacy: Privacy) -> Result<Vec<Case>> {
             BINARY,
             4,
             Box::new({
-                let prepared =
-                    TunedRidge::new(logistic()?, vec![0.0, 0.1])?.prepare(COLUMNS, ROWS, privacy)?;
+                let prepared = TunedRidge::new(logistic()?, vec![0.0, 0.1])?
+                    .prepare(Shape::new(COLUMNS, ROWS), privacy)?;
                 move |t: &Table, rng: &mut RandomSource| {
                     Ok(prepared.fit(&t.dataset()?, rng)?.fit.coefficients)
                 }
@@ -123,49 +131,55 @@ pub fn methods(privacy: Privacy) -> Result<Vec<Case>> {
             of(Family::Logistic),
             BINARY,
             2,
-            sparse!(NoisyIht::new(logistic()?, 2, 1.0, Selection::Gumbel)?.prepare(COLUMNS, ROWS, privacy)?),
+            sparse!(
+                NoisyIht::new(logistic()?, 2, 1.0, Selection::Gumbel)?
+                    .prepare(Shape::new(COLUMNS, ROWS), privacy)?
+            ),
         ),
         (
             "peeling-iht",
             of(Family::Logistic),
             BINARY,
             2,
-            sparse!(NoisyIht::new(logistic()?, 2, 1.0, Selection::Peeling)?.prepare(COLUMNS, ROWS, privacy)?),
+            sparse!(
+                NoisyIht::new(logistic()?, 2, 1.0, Selection::Peeling)?
+                    .prepare(Shape::new(COLUMNS, ROWS), privacy)?
+            ),
         ),
         (
             "dp-iht",
             of(Family::Logistic),
             BINARY,
             2,
-            sparse!(DpIht::new(logistic()?, 2)?.prepare(COLUMNS, ROWS, privacy)?),
+            sparse!(DpIht::new(logistic()?, 2)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
         (
             "frank-wolfe",
             of(Family::Gaussian),
             REAL,
             2,
-            model!(FrankWolfe::linear(REAL, 1.0, 2.0)?.prepare(COLUMNS, ROWS, privacy)?),
+            model!(FrankWolfe::linear(REAL, 1.0, 2.0)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
         (
             "two-stage",
             of(Family::Logistic),
             BINARY,
             2,
-            model!(TwoStage::logistic(1.0, 2)?.prepare(COLUMNS, ROWS, privacy)?),
+            model!(TwoStage::logistic(1.0, 2)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
         (
             "johnson-lindenstrauss",
             of(Family::Gaussian),
             REAL,
             4,
-            model!(JohnsonLindenstrauss::linear(REAL, 1.0)?.prepare(COLUMNS, ROWS, privacy)?),
+            model!(JohnsonLindenstrauss::linear(REAL, 1.0)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
         (
             "transfer",
             of(Family::Logistic),
             BINARY,
             2,
-            model!(Transfer::logistic(1.0, 2)?.prepare(COLUMNS, ROWS, privacy)?),
+            model!(Transfer::logistic(1.0, 2)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
     ])
 }

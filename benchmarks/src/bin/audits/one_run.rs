@@ -5,12 +5,14 @@ use crate::{BINARY, CANARIES, COLUMNS, ERROR, REAL, ROWS, budget};
 use dpglm::Result;
 use dpglm::accounting::{calibrate, epsilon_at};
 use dpglm::audit::{
-    Claim, DataModel, Estimand, Estimator, Findings, Ground, Inspection, OneRun, PublicBox, Table,
+    Claim, DataModel, Estimand, Findings, Fitter, Ground, Inspection, OneRun, PublicBox, Table,
 };
 use dpglm::central::{Glm, Privacy, PrivateMean};
+use dpglm::data::Shape;
 use dpglm::families::Family;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::{Budget, Event, Noise};
+use dpglm::release::Estimator;
 
 const DELTA: f64 = 1e-5;
 
@@ -34,14 +36,17 @@ impl Mean {
         let run = budget(epsilon, DELTA)?;
         let mut case = Self { canaries, columns: 0, claim: Claim::at(epsilon, DELTA)?, epsilon, run };
         case.widen()?;
-        case.claim = Claim::of(&mean(case.columns)?.prepare(case.rows(), run)?.events()?)?;
+        case.claim =
+            Claim::of(&mean(case.columns)?.prepare(Shape::new(case.columns, case.rows()), run)?.events()?)?;
         Ok(case)
     }
 
     fn widen(&mut self) -> Result<()> {
         let block = self.canaries.next_power_of_two();
         self.columns = self.columns.max(block);
-        while mean(self.columns)?.prepare(self.rows(), self.run)?.events()?.len() > 1 {
+        while mean(self.columns)?.prepare(Shape::new(self.columns, self.rows()), self.run)?.events()?.len()
+            > 1
+        {
             self.columns += block;
         }
         Ok(())
@@ -58,7 +63,7 @@ impl Mean {
     }
 
     fn audit(&self, seed: u64) -> Result<Findings> {
-        let prepared = mean(self.columns)?.prepare(self.rows(), self.run)?;
+        let prepared = mean(self.columns)?.prepare(Shape::new(self.columns, self.rows()), self.run)?;
         let mut rng = RandomSource::insecure_seeded(seed);
         let cells = PublicBox::even(self.columns, (-1.0, 1.0), false, BINARY);
         let model = DataModel::new(Estimand::Mean, cells, self.columns)?;
@@ -161,7 +166,7 @@ fn audit_model(
     seed: u64,
 ) -> Result<Findings> {
     let (n, d) = shape;
-    let prepared = Glm::new(family.clone(), response)?.prepare(d, n, budget(epsilon, DELTA)?)?;
+    let prepared = Glm::new(family.clone(), response)?.prepare(Shape::new(d, n), budget(epsilon, DELTA)?)?;
     let mut rng = RandomSource::insecure_seeded(seed);
     // A canary's residual exceeds the typical one, and with it the bound on scores: its gradient is as large as any.
     let quiet = if response == REAL { (0.1 * REAL.0, 0.1 * REAL.1) } else { response };
@@ -170,7 +175,7 @@ fn audit_model(
     let ground = Ground { base: &base, held_out: None, reference: &vec![0.0; d], cells: &cells };
     let inspection = Inspection::new(Estimand::Glm(family.clone()), ERROR)?.canaries(canaries);
     let inspection = inspection.promise(Claim::of(&prepared.events()?)?);
-    let fit: &mut Estimator<'_> = &mut |table, rng| Ok(prepared.fit(&table.dataset()?, rng)?.coefficients);
+    let fit: &mut Fitter<'_> = &mut |table, rng| Ok(prepared.fit(&table.dataset()?, rng)?.coefficients);
     inspection.run(&ground, (epsilon, DELTA), fit, &mut rng)
 }
 

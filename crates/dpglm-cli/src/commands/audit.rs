@@ -264,7 +264,7 @@ impl Arguments {
             let start = move |names: Vec<String>, has_constant: bool| {
                 let external = External::new(&command, names, has_constant)?;
                 let fit = move |table: &Table, _: &mut RandomSource| external.fit(table);
-                Ok(Box::new(fit) as Box<dpglm::audit::Estimator<'static>>)
+                Ok(Box::new(fit) as Box<dpglm::audit::Fitter<'static>>)
             };
             return Ok(Subject::External { name, family: one_predictor, start: Box::new(start) });
         }

@@ -1,5 +1,6 @@
 //! Each format is read to the same table.
 
+use dpglm::release::Estimator;
 use std::io::Write;
 
 use dpglm::central::{Glm, Privacy};
@@ -205,7 +206,7 @@ fn arrays_of_every_type_and_order() {
 fn bytes_within_any_whole_bounds_have_a_constant_column_of_one() {
     let options = ReadOptions { constant_column: true, ..OPTIONS };
     let model = Glm::new(Family::Logistic, (0.0, 1.0)).unwrap().with_intercept();
-    let fit = model.prepare(2, 4, Privacy::None).unwrap();
+    let fit = model.prepare(dpglm::data::Shape::new(2, 4), Privacy::None).unwrap();
     for bound in 1..=127_i8 {
         for low in [-bound, 0] {
             let numbers = [low, bound, bound, low].map(|x| x.to_le_bytes()[0]);

@@ -7,6 +7,7 @@ use dpglm::data::{Dataset, Design, Values};
 use dpglm::families::Family;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
+use dpglm::release::Estimator;
 use dpglm_io::{
     Declared, Encoded, Format, Precision, ReadOptions, Response, Scale, Schema, UniformBounds, read_table,
     read_uniform, shape,

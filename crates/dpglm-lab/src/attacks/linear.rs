@@ -11,6 +11,7 @@ use dpglm::audit::tracing;
 use dpglm::central::{Glm, reference};
 use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
+use dpglm::release::Estimator;
 
 const ROWS: usize = 500;
 

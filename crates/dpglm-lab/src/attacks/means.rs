@@ -11,6 +11,7 @@ use dpglm::audit::tracing;
 use dpglm::central::PrivateMean;
 use dpglm::data::Design;
 use dpglm::privacy::{Event, Noise};
+use dpglm::release::Estimator;
 
 const ROWS: usize = 500;
 

@@ -12,6 +12,7 @@ use dpglm::audit::tracing;
 use dpglm::central::{Glm, Iht, SelectRefine};
 use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
+use dpglm::release::Estimator;
 
 const ROWS: usize = 300;
 const COLUMNS: usize = 400;

@@ -11,6 +11,7 @@ use dpglm::audit::{Estimand, ScoreAttack};
 use dpglm::central::{Glm, Iht, SelectRefine};
 use dpglm::data::Design;
 use dpglm::families::Family;
+use dpglm::release::Estimator;
 
 const ROWS: usize = 400;
 /// The size of a coefficient that is not zero.

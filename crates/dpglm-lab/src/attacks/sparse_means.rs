@@ -10,6 +10,7 @@ use crate::task::Task;
 use dpglm::audit::tracing;
 use dpglm::central::SparseMean;
 use dpglm::data::Design;
+use dpglm::release::Estimator;
 
 const ROWS: usize = 100;
 const COLUMNS: usize = 1_000;

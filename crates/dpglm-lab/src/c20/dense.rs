@@ -14,6 +14,7 @@ use crate::task::Task;
 use dpglm::central::{Glm, reference};
 use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
+use dpglm::release::Estimator;
 
 /// Steps of the literal algorithm: the paper does not print T.
 pub const STEPS: u32 = 20;

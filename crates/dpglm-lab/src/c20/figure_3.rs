@@ -19,6 +19,7 @@ use dpglm::central::{Glm, Iht, SelectRefine};
 use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
 use dpglm::kernels::predict;
+use dpglm::release::Estimator;
 
 use dpglm_io::{ReadOptions, Response, UniformBounds, read_uniform};
 

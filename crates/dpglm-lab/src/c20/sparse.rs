@@ -14,6 +14,7 @@ use crate::task::Task;
 use dpglm::central::{Glm, Iht, SelectRefine};
 use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
+use dpglm::release::Estimator;
 
 /// Columns.
 pub const COLUMNS: usize = 10_000;

@@ -15,6 +15,7 @@ use crate::verdict::Verdict;
 use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
 use dpglm::kernels::predict;
+use dpglm::release::Estimator;
 use dpglm::tuning::TunedSparsity;
 
 /// The figure.

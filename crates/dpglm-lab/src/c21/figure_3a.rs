@@ -10,6 +10,7 @@ use crate::figure::{
 use crate::literal::Truncate;
 use crate::task::Task;
 use dpglm::comparators::KarwaVadhan;
+use dpglm::release::Estimator;
 
 const OTHER: &str = "Karwa-Vadhan";
 const LINES: [Line; 5] = [USUAL[0], USUAL[1], USUAL[2], comparator(OTHER), USUAL[3]];

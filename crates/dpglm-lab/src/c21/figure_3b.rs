@@ -10,6 +10,7 @@ use crate::figure::{
 use crate::literal::{LiteralLinear, Truncate};
 use crate::task::Task;
 use dpglm::comparators::JohnsonLindenstrauss;
+use dpglm::release::Estimator;
 
 const OTHER: &str = "random projection (Sheffet)";
 const LINES: [Line; 5] = [USUAL[0], USUAL[1], USUAL[2], comparator(OTHER), USUAL[3]];

@@ -14,6 +14,7 @@ use crate::task::Task;
 use crate::verdict::Verdict;
 use dpglm::comparators::FrankWolfe;
 use dpglm::families::Family;
+use dpglm::release::Estimator;
 
 const OTHER: &str = "Frank-Wolfe (Talwar et al.)";
 const LINES: [Line; 5] = [USUAL[0], USUAL[1], USUAL[2], comparator(OTHER), USUAL[3]];

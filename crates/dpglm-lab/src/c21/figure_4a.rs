@@ -21,6 +21,7 @@ use crate::verdict::{Verdict, falling};
 use dpglm::central::{Privacy, SparseMean};
 use dpglm::data::Design;
 use dpglm::noise::RandomSource;
+use dpglm::release::Estimator;
 use dpglm_io::{ReadOptions, Scale as Scaled, Schema, UniformBounds, read_table, read_uniform};
 use std::sync::OnceLock;
 

@@ -17,6 +17,7 @@ use dpglm::central::{Glm, LinearStatistics, reference};
 use dpglm::comparators::JohnsonLindenstrauss;
 use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
+use dpglm::release::Estimator;
 use dpglm_io::{ReadOptions, Schema, read_table};
 use std::sync::OnceLock;
 

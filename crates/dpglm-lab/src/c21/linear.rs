@@ -12,6 +12,7 @@ use dpglm::central::{Glm, Iht, Privacy, SelectRefine, reference};
 use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
 use dpglm::noise::RandomSource;
+use dpglm::release::Estimator;
 
 /// What is open in the low-dimensional ones.
 pub(crate) const STEP_CHOICE: &str =

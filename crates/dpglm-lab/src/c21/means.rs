@@ -8,6 +8,7 @@ use crate::literal::{LiteralMean, Truncate};
 use dpglm::central::{Privacy, PrivateMean, SparseMean};
 use dpglm::data::Design;
 use dpglm::noise::RandomSource;
+use dpglm::release::Estimator;
 
 /// What is open in all of them.
 pub(crate) const RANGE_CHOICE: &str =

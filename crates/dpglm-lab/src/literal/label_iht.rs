@@ -28,12 +28,12 @@ pub(crate) struct PrintedLabelNoise {
 
 impl PrintedLabelNoise {
     /// Its standard deviation.
-    pub fn sigma(&self) -> f64 {
+    pub(crate) fn sigma(&self) -> f64 {
         self.error * (32.0 * (1.25 / self.delta).ln()).sqrt() / self.epsilon
     }
 
     /// Stated and true epsilon of labels in an interval of this length; none beyond what an accountant can tell from infinity.
-    pub fn promise(&self, range: f64) -> Result<Promise> {
+    pub(crate) fn promise(&self, range: f64) -> Result<Promise> {
         let noise = Noise::Gaussian { sensitivity: range, sigma: self.sigma() };
         let because = "labels within the range that the paper's class of models allows";
         let promise = Promise::literal(self.epsilon, self.delta, &[Event::new("labels", noise, 1)?], because);

@@ -17,6 +17,7 @@ use dpglm::central::{DpIht, Glm, Iht, SelectRefine, Transfer};
 use dpglm::comparators::TwoStage;
 use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
+use dpglm::release::Estimator;
 
 /// The certified form of the paper's own idea.
 pub(crate) const TRANSFER: &str = "certified, knowledge transfer";

@@ -14,6 +14,7 @@ use dpglm::comparators::{FrankWolfe, TwoStage};
 use dpglm::data::{Dataset, Design};
 use dpglm::families::Family;
 use dpglm::kernels::{fused_pass, predict};
+use dpglm::release::Estimator;
 
 /// Private Frank-Wolfe, certified.
 pub(crate) const FRANK_WOLFE: &str = "Frank-Wolfe, certified";

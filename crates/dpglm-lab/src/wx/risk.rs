@@ -16,6 +16,7 @@ use dpglm::central::{DpIht, Glm, Iht, SelectRefine, reference};
 use dpglm::data::Dataset;
 use dpglm::families::Family;
 use dpglm::kernels::{fused_pass, predict};
+use dpglm::release::Estimator;
 
 /// The literal algorithm on rows normalised with what the private rows say.
 pub(crate) const PRIVATE_SCALES: &str = "literal, scales from the private rows";

@@ -5,14 +5,14 @@ use crate::failure::Failure;
 use crate::means::{MeanMethod, Means};
 use crate::model::{Estimates, Model};
 use crate::planned;
-use dpglm::audit::{Claim, Estimand, Estimator, Table};
+use dpglm::audit::{Claim, Estimand, Fitter, Table};
 use dpglm::central::Privacy;
 use dpglm::families::Family as OnePredictor;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Adjacency;
 
 /// Starts another program: from the columns' names, and whether a constant column stands before them, to a method.
-pub type Start = dyn Fn(Vec<String>, bool) -> Result<Box<Estimator<'static>>, Failure>;
+pub type Start = dyn Fn(Vec<String>, bool) -> Result<Box<Fitter<'static>>, Failure>;
 
 /// Which mean is attacked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +132,7 @@ impl Subject {
         stage: &Stage,
         rows: usize,
         privacy: Privacy,
-    ) -> Result<Box<Estimator<'_>>, Failure> {
+    ) -> Result<Box<Fitter<'_>>, Failure> {
         let columns = stage.base.columns();
         Ok(match self {
             Self::External { start, .. } => {
@@ -142,8 +142,7 @@ impl Subject {
             Self::Model(model) => {
                 let ready = model.prepare(dpglm::data::Shape::new(columns, rows), privacy)?;
                 Box::new(move |table: &Table, rng: &mut RandomSource| {
-                    let estimates =
-                        ready.fit(model, &table.dataset()?, rng, &mut |_, _| ()).map_err(in_words)?;
+                    let estimates = ready.fit(&table.dataset()?, rng, &mut |_, _| ()).map_err(in_words)?;
                     Ok(spread_out(estimates, columns))
                 })
             }

@@ -5,8 +5,9 @@ use crate::failure::Failure;
 use crate::search;
 use dpglm::central::{Interval, MeanFit, Privacy};
 use dpglm::data::Design;
-use dpglm::estimators::means::{self as library, Block, MeanRows, MeanShape, MeansFit, PreparedMeans};
+use dpglm::estimators::means::{self as library, Block, MeanRows, MeanShape, MeansFit};
 use dpglm::noise::RandomSource;
+use dpglm::release::{Estimator, Prepared};
 use dpglm_io::{Encoded, EncodedColumn};
 use indexmap::IndexMap;
 
@@ -17,7 +18,7 @@ pub struct ColumnMeans {
 }
 
 /// The same with its noise calibrated.
-pub struct ReadyColumnMeans(PreparedMeans);
+pub struct ReadyColumnMeans(Prepared<library::Means>);
 
 /// The means of all groups under their names, in the stored units of their columns.
 pub(crate) struct Taken {

@@ -2,16 +2,15 @@
 
 use super::estimates::Estimates;
 use super::method::{Method, TakesSparsity};
+use super::ready::{Chosen, Ready};
 use super::{Failure, Family, Model};
-use dpglm::accounting::{Certificate, Part};
+use dpglm::accounting::Certificate;
 use dpglm::central::transfer::SAME_SUPPORT;
-use dpglm::central::{
-    DpIht, Fit, Iht, NoisyIht, Prepared, Privacy, SelectRefine, Selection, SparseMultinomial, Transfer,
-};
+use dpglm::central::{DpIht, Fit, Iht, NoisyIht, SelectRefine, Selection, SparseMultinomial, Transfer};
 use dpglm::comparators::{FrankWolfe, JohnsonLindenstrauss, TwoStage};
-use dpglm::data::{Dataset, Design};
-use dpglm::noise::RandomSource;
-use dpglm::privacy::{Adjacency, Event};
+use dpglm::data::{Design, Shape};
+use dpglm::privacy::Adjacency;
+use dpglm::release::Estimator;
 use dpglm::tuning::TunedSparsity;
 
 /// What sparse methods need beside the model, all of it public.
@@ -40,35 +39,6 @@ pub struct PublicFeatures {
     pub design: Design,
     /// Their columns.
     pub names: Vec<String>,
-}
-
-/// A sparse model, not yet calibrated.
-enum Estimator {
-    SelectRefine(SelectRefine),
-    Tuned(TunedSparsity),
-    Multinomial(SparseMultinomial),
-    NoisyIht(NoisyIht),
-    DpIht(DpIht),
-    Transfer(Box<Transfer>),
-    FrankWolfe(FrankWolfe),
-    TwoStage(TwoStage),
-    JohnsonLindenstrauss(JohnsonLindenstrauss),
-    Iht(Iht),
-}
-
-/// A sparse model with its noise calibrated.
-#[expect(missing_docs, reason = "each is called by its estimator")]
-pub enum ReadySparse {
-    SelectRefine(Prepared<SelectRefine>),
-    Tuned(Prepared<TunedSparsity>),
-    Multinomial(Prepared<SparseMultinomial>),
-    NoisyIht(Prepared<NoisyIht>),
-    DpIht(Prepared<DpIht>),
-    Transfer(Box<Prepared<Transfer>>),
-    FrankWolfe(Prepared<FrankWolfe>),
-    TwoStage(Prepared<TwoStage>),
-    JohnsonLindenstrauss(Prepared<JohnsonLindenstrauss>),
-    Iht(Iht),
 }
 
 impl Model {
@@ -139,7 +109,7 @@ impl Model {
                  your data, or use --method transfer, which needs no assumption"
             ));
         }
-        self.estimator().map(drop)
+        self.chosen_sparse().map(drop)
     }
 
     /// What the promise of a plan rests on.
@@ -147,25 +117,30 @@ impl Model {
         (self.method == Method::TransferLiteral).then_some(SAME_SUPPORT)
     }
 
-    fn estimator(&self) -> Result<Estimator, Failure> {
+    /// The estimator that the method names.
+    pub(super) fn chosen_sparse(&self) -> Result<Chosen<'_>, Failure> {
         let sparse = &self.sparse;
         let (s, entry) = (sparse.sparsity.unwrap_or(1), sparse.entry);
         let logistic = self.family == Family::Logistic;
         let target = self.target_bounds();
-        let noisy = |selection| -> Result<Estimator, Failure> {
+        let asked = sparse.sparsity;
+        let largest = move |fit: Fit| Estimates::of_largest(fit, asked);
+        let noisy = |selection| -> Result<Chosen<'_>, Failure> {
             // The constant column is an entry of the row too.
             let entry = if self.intercept { entry.max(1.0) } else { entry };
-            Ok(Estimator::NoisyIht(NoisyIht::new(self.glm(self.family)?, s, entry, selection)?))
+            let model = NoisyIht::new(self.glm(self.family)?, s, entry, selection)?;
+            Ok(Ready::by(model, Estimates::from))
         };
-        Ok(match self.method {
+        let chosen = match self.method {
             Method::NoisyIht => noisy(Selection::Gumbel)?,
             Method::PeelingIht => noisy(Selection::Peeling)?,
             Method::DpIht => {
                 let model = DpIht::new(self.glm(self.family)?, s)?;
-                Estimator::DpIht(match sparse.row_norm {
+                let model = match sparse.row_norm {
                     Some(bound) => model.row_norm(bound)?,
                     None => model,
-                })
+                };
+                Ready::by(model, Estimates::from)
             }
             Method::FrankWolfe => {
                 let Some(radius) = sparse.l1_radius else {
@@ -175,31 +150,71 @@ impl Model {
                             .into(),
                     ));
                 };
-                Estimator::FrankWolfe(if logistic {
-                    FrankWolfe::logistic(entry, radius)?
-                } else {
-                    FrankWolfe::linear(target, entry, radius)?
+                let model = match logistic {
+                    true => FrankWolfe::logistic(entry, radius)?,
+                    false => FrankWolfe::linear(target, entry, radius)?,
+                };
+                Ready::by(model, largest)
+            }
+            Method::TwoStage => {
+                let model = match logistic {
+                    true => TwoStage::logistic(entry, s)?,
+                    false => TwoStage::linear(target, entry, s)?,
+                };
+                Ready::by(model, largest)
+            }
+            Method::JohnsonLindenstrauss => {
+                let model = JohnsonLindenstrauss::linear(target, entry)?;
+                Ready::by(model, move |fit| if asked.is_some() { largest(fit) } else { fit.into() })
+            }
+            Method::Transfer | Method::TransferLiteral => Ready::by(self.transfer(s)?, largest),
+            Method::Iht => {
+                let (iht, ridge) = (Iht::new(s)?, self.ridge.unwrap_or(0.0));
+                let Some(family) = self.family.one_predictor() else {
+                    return Err(Failure::Usage("--method iht has no multinomial model".into()));
+                };
+                Ready::exact(move |data| {
+                    let coefficients = iht.fit(&family, data, ridge)?;
+                    let reason = "iterative hard thresholding on the rows themselves, without noise";
+                    let certificate = Certificate::without_promise(Adjacency::ReplaceRow, Vec::new(), reason);
+                    Ok(largest(Fit { coefficients, intervals: None, covariance: None, certificate }))
                 })
             }
-            Method::TwoStage => Estimator::TwoStage(if logistic {
-                TwoStage::logistic(entry, s)?
-            } else {
-                TwoStage::linear(target, entry, s)?
-            }),
-            Method::JohnsonLindenstrauss => {
-                Estimator::JohnsonLindenstrauss(JohnsonLindenstrauss::linear(target, entry)?)
-            }
-            Method::Transfer | Method::TransferLiteral => Estimator::Transfer(Box::new(self.transfer(s)?)),
-            Method::Iht => Estimator::Iht(Iht::new(s)?),
             // The default: whatever chooses among methods for the user is built here.
             _ if self.family == Family::Multinomial => {
-                Estimator::Multinomial(SparseMultinomial::new(self.multinomial()?, s)?)
+                Ready::by(SparseMultinomial::new(self.multinomial()?, s)?, Estimates::from)
             }
             _ => match sparse.largest {
-                Some(largest) => Estimator::Tuned(TunedSparsity::new(self.glm(self.family)?, largest)?),
-                None => Estimator::SelectRefine(SelectRefine::new(self.glm(self.family)?, s)?),
+                Some(most) => {
+                    let tuned = TunedSparsity::new(self.glm(self.family)?, most)?;
+                    Box::new(move |shape, privacy| {
+                        let tuned = tuned.up_to(self.free_columns(shape))?;
+                        Ready::prepared(tuned.prepare(shape, privacy)?, Estimates::from)
+                    })
+                }
+                None => Ready::by(SelectRefine::new(self.glm(self.family)?, s)?, Estimates::from),
             },
-        })
+        };
+        Ok(Box::new(move |shape, privacy| {
+            self.require_columns(shape)?;
+            chosen(shape, privacy)
+        }))
+    }
+
+    /// The columns beside the constant one.
+    fn free_columns(&self, shape: Shape) -> usize {
+        shape.columns - usize::from(self.intercept).min(shape.columns)
+    }
+
+    fn require_columns(&self, shape: Shape) -> Result<(), Failure> {
+        let free = self.free_columns(shape);
+        match self.sparse.sparsity {
+            Some(sparsity) if sparsity > free => Err(Failure::Usage(format!(
+                "sparsity must be from 1 to the number of columns, {free}, got {sparsity}: give the number of coefficients \
+                 that may differ from zero"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     fn transfer(&self, sparsity: usize) -> Result<Transfer, Failure> {
@@ -222,37 +237,6 @@ impl Model {
             None => Ok(model),
         }
     }
-
-    pub(super) fn prepare_sparse(
-        &self,
-        columns: usize,
-        units: usize,
-        privacy: Privacy,
-    ) -> Result<ReadySparse, Failure> {
-        let free = columns - usize::from(self.intercept).min(columns);
-        if let Some(sparsity) = self.sparse.sparsity
-            && sparsity > free
-        {
-            return Err(Failure::Usage(format!(
-                "sparsity must be from 1 to the number of columns, {free}, got {sparsity}: give the number of coefficients \
-                 that may differ from zero"
-            )));
-        }
-        Ok(match self.estimator()? {
-            Estimator::SelectRefine(m) => ReadySparse::SelectRefine(m.prepare(columns, units, privacy)?),
-            Estimator::Tuned(m) => ReadySparse::Tuned(m.up_to(free)?.prepare(columns, units, privacy)?),
-            Estimator::Multinomial(m) => ReadySparse::Multinomial(m.prepare(columns, units, privacy)?),
-            Estimator::NoisyIht(m) => ReadySparse::NoisyIht(m.prepare(columns, units, privacy)?),
-            Estimator::DpIht(m) => ReadySparse::DpIht(m.prepare(columns, units, privacy)?),
-            Estimator::Transfer(m) => ReadySparse::Transfer(Box::new(m.prepare(columns, units, privacy)?)),
-            Estimator::FrankWolfe(m) => ReadySparse::FrankWolfe(m.prepare(columns, units, privacy)?),
-            Estimator::TwoStage(m) => ReadySparse::TwoStage(m.prepare(columns, units, privacy)?),
-            Estimator::JohnsonLindenstrauss(m) => {
-                ReadySparse::JohnsonLindenstrauss(m.prepare(columns, units, privacy)?)
-            }
-            Estimator::Iht(m) => ReadySparse::Iht(m),
-        })
-    }
 }
 
 impl Sparse {
@@ -270,66 +254,5 @@ impl Sparse {
             public.names.len(),
             private.len()
         )))
-    }
-}
-
-impl ReadySparse {
-    /// What a fit will release.
-    pub fn events(&self) -> Result<Vec<Event>, Failure> {
-        Ok(match self {
-            Self::SelectRefine(prepared) => prepared.events()?,
-            Self::Tuned(prepared) => prepared.all_events()?,
-            Self::Multinomial(prepared) => prepared.events()?,
-            Self::NoisyIht(prepared) => prepared.events()?,
-            Self::DpIht(prepared) => prepared.events()?,
-            Self::Transfer(prepared) => prepared.events()?,
-            Self::FrankWolfe(prepared) => prepared.events()?,
-            Self::TwoStage(prepared) => prepared.events()?,
-            Self::JohnsonLindenstrauss(prepared) => prepared.events()?,
-            Self::Iht(_) => Vec::new(),
-        })
-    }
-
-    /// What public parts of the rows will release, each alone.
-    pub fn parts(&self) -> Result<Vec<Part>, Failure> {
-        match self {
-            Self::Tuned(prepared) => Ok(prepared.parts()?),
-            _ => Ok(Vec::new()),
-        }
-    }
-
-    /// Fits the model.
-    pub fn fit(
-        &self,
-        model: &Model,
-        data: &Dataset,
-        rng: &mut RandomSource,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Estimates, Failure> {
-        let sparsity = model.sparse.sparsity;
-        Ok(match self {
-            Self::SelectRefine(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
-            Self::Tuned(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
-            Self::Multinomial(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
-            Self::NoisyIht(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
-            Self::DpIht(prepared) => prepared.fit_reporting(data, rng, progress)?.into(),
-            Self::Transfer(prepared) => Estimates::of_largest(prepared.fit(data, rng)?, sparsity),
-            Self::FrankWolfe(prepared) => Estimates::of_largest(prepared.fit(data, rng)?, sparsity),
-            Self::TwoStage(prepared) => Estimates::of_largest(prepared.fit(data, rng)?, sparsity),
-            Self::JohnsonLindenstrauss(prepared) => {
-                let fit = prepared.fit(data, rng)?;
-                if sparsity.is_some() { Estimates::of_largest(fit, sparsity) } else { fit.into() }
-            }
-            Self::Iht(iht) => {
-                let Some(family) = model.family.one_predictor() else {
-                    return Err(Failure::Usage("--method iht has no multinomial model".into()));
-                };
-                let coefficients = iht.fit(&family, data, model.ridge.unwrap_or(0.0))?;
-                let reason = "iterative hard thresholding on the rows themselves, without noise";
-                let certificate = Certificate::without_promise(Adjacency::ReplaceRow, Vec::new(), reason);
-                let fit = Fit { coefficients, intervals: None, covariance: None, certificate };
-                Estimates::of_largest(fit, sparsity)
-            }
-        })
     }
 }

@@ -79,7 +79,7 @@ pub fn entries() -> &'static [Entry] {
         },
         Entry {
             name: "column-means",
-            types: &["Means", "PreparedMeans"],
+            types: &["Means"],
             summary: "means of any columns, each number with its own clip and noise",
             guarantee: "selections and a Gaussian, every data set",
             reference: "exponential mechanism on tail counts, joint Gaussian release",
@@ -87,7 +87,7 @@ pub fn entries() -> &'static [Entry] {
         },
         Entry {
             name: "describe",
-            types: &["Describe", "PreparedDescribe"],
+            types: &["Describe"],
             summary: "means, deviations, quartiles, shares, histograms, cross tables and correlations of any columns",
             guarantee: "selections and Gaussians, every data set",
             reference: "exponential mechanism on ranks and tail counts, joint Gaussian releases",
@@ -95,7 +95,7 @@ pub fn entries() -> &'static [Entry] {
         },
         Entry {
             name: "linear-likelihood",
-            types: &["Regression", "PreparedRegression"],
+            types: &["Regression"],
             summary: "linear regression: the maximum-likelihood fit, in few passes over the rows",
             guarantee: "selections and Gaussians, every data set",
             reference: "score passes in whitened coordinates; the default for dense models",
@@ -103,7 +103,7 @@ pub fn entries() -> &'static [Entry] {
         },
         Entry {
             name: "logistic-likelihood",
-            types: &["Regression", "PreparedRegression"],
+            types: &["Regression"],
             summary: "logistic regression: the maximum-likelihood fit, in few passes over the rows",
             guarantee: "selections and Gaussians, every data set",
             reference: "score passes in whitened coordinates; the default for dense models",
@@ -111,7 +111,7 @@ pub fn entries() -> &'static [Entry] {
         },
         Entry {
             name: "poisson-likelihood",
-            types: &["Regression", "PreparedRegression"],
+            types: &["Regression"],
             summary: "Poisson regression: the maximum-likelihood fit, in few passes over the rows",
             guarantee: "selections and Gaussians, every data set",
             reference: "score passes in whitened coordinates; the default for dense models",
@@ -119,7 +119,7 @@ pub fn entries() -> &'static [Entry] {
         },
         Entry {
             name: "multinomial-likelihood",
-            types: &["Regression", "PreparedRegression"],
+            types: &["Regression"],
             summary: "multinomial regression: the maximum-likelihood fit, in few passes over the rows",
             guarantee: "selections and Gaussians, every data set",
             reference: "score passes in whitened coordinates; the default for dense models",

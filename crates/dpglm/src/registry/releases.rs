@@ -74,7 +74,7 @@ pub(super) fn audit(
             for (kind, worst) in &found.worst {
                 let draws = draws_needed(&worst.release, &worst.claim, HALF);
                 let candidate = Candidate { variant: variant.name, draws, worst: worst.clone() };
-                own.entry(kind.clone()).and_modify(|c| c.better(&candidate)).or_insert(candidate);
+                own.entry(*kind).and_modify(|c| c.better(&candidate)).or_insert(candidate);
             }
             note(&mut case.attacks, variant.name, &found);
         }

@@ -55,7 +55,7 @@ fn sparsity(name: &'static str, part: usize) -> Result<AuditCase> {
             let columns = inside.columns;
             let model = TunedSparsity::new(glm(family(way), &inside)?.intervals(0.95)?, 2)?;
             let prepared = model.prepare(inside.shape(), privacy)?;
-            let events = paid(prepared.all_events()?, prepared.parts()?, part);
+            let events = paid(prepared.common_events()?, prepared.parts()?, part);
             let fit = move |m: &_, data: &_, rng: &mut _| {
                 let m: &crate::release::Prepared<TunedSparsity> = m;
                 Ok(m.fit(data, rng)?.coefficients(columns))
@@ -81,7 +81,7 @@ fn ridge(name: &'static str, part: usize) -> Result<AuditCase> {
         Variant::new(way, frame, move |privacy| {
             let model = TunedRidge::new(glm(family(way), &inside)?, vec![0.0, 1.0])?;
             let prepared = model.prepare(inside.shape(), privacy)?;
-            let events = paid(prepared.all_events()?, prepared.parts()?, part);
+            let events = paid(prepared.common_events()?, prepared.parts()?, part);
             let fit = |m: &_, data: &_, rng: &mut _| {
                 let m: &crate::release::Prepared<TunedRidge> = m;
                 Ok(m.fit(data, rng)?.fit.coefficients)

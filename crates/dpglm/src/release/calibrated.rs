@@ -77,6 +77,11 @@ impl CalibratedPlan {
         Self { probe, ..self }
     }
 
+    /// Whether rows are in public parts that pay apart.
+    pub(super) fn is_divided(&self) -> bool {
+        self.promise.as_ref().is_some_and(|promise| promise.in_parts)
+    }
+
     /// The planned events, with sensitivities in units of their own; empty without privacy.
     pub(crate) fn events(&self) -> Result<Vec<Event>> {
         let Some(promise) = &self.promise else { return Ok(Vec::new()) };

@@ -1,7 +1,8 @@
 //! What an estimator is: it plans its releases from public facts, and runs in a session that makes them.
 
 use super::replay::Probe;
-use super::{CalibratedPlan, Privacy, ReleaseSession};
+use super::{CalibratedPlan, Privacy, ReleaseSession, parts};
+use crate::accounting::Part;
 use crate::error::{Error, Result};
 use crate::noise::RandomSource;
 use crate::privacy::Event;
@@ -62,6 +63,16 @@ impl<E: Estimator> Prepared<E> {
     /// What a fit will release, with sensitivities in units of their own: known before the rows are opened.
     pub fn events(&self) -> Result<Vec<Event>> {
         self.plan.events()
+    }
+
+    /// What each of the public parts of the rows will release alone; empty where the rows are not divided.
+    pub fn parts(&self) -> Result<Vec<Part>> {
+        if self.plan.is_divided() { self.plan.planned_parts() } else { Ok(Vec::new()) }
+    }
+
+    /// What will be released from all rows: everything, where the rows are not divided.
+    pub fn common_events(&self) -> Result<Vec<Event>> {
+        if self.plan.is_divided() { self.plan.events_of(parts::ALL) } else { self.plan.events() }
     }
 
     /// Fits.

@@ -13,12 +13,12 @@
 //! Wang and Gu 2020 §5 takes its grid of penalties from cross-validation, which is not private.
 
 use super::validation::{Judge, first_part, require_divisible, require_rows, validates};
-use crate::accounting::Part;
+
 use crate::central::glm::{Fit, Glm};
 use crate::data::Dataset;
 use crate::data::Shape;
 use crate::error::{Error, Result};
-use crate::privacy::{Adjacency, Event};
+use crate::privacy::Adjacency;
 use crate::release::parts::{ALL, SECOND};
 use crate::release::{
     CalibratedPlan, Chosen, Estimator, Handle, Prepared, Privacy, Progress, ReleaseSession, require_shape,
@@ -136,18 +136,6 @@ impl Estimator for TunedRidge {
     }
 }
 
-impl Prepared<TunedRidge> {
-    /// What the two parts of the rows will release, each alone.
-    pub fn parts(&self) -> Result<Vec<Part>> {
-        self.plan.planned_parts()
-    }
-
-    /// What will be released from all rows.
-    pub fn all_events(&self) -> Result<Vec<Event>> {
-        self.plan.events_of(ALL)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,7 +173,7 @@ mod tests {
         let claims = [vec![0.0, 1_000.0], vec![1_000.0, 0.0]].map(|candidates| {
             let prepared =
                 TunedRidge::new(glm(), candidates).unwrap().prepare(Shape::new(4, 4_000), privacy).unwrap();
-            let (common, parts) = (prepared.all_events().unwrap(), prepared.parts().unwrap());
+            let (common, parts) = (prepared.common_events().unwrap(), prepared.parts().unwrap());
             let os = RandomSource::from_os().unwrap();
             let planned =
                 Certificate::certified_in_parts(Adjacency::ReplaceRow, common, parts, 1e-6, &os).unwrap();

@@ -20,14 +20,14 @@
 //! reads all rows.
 
 use super::validation::{Judge, first_part, require_divisible, require_rows, validates};
-use crate::accounting::Part;
+
 use crate::central::glm::Glm;
 use crate::central::screening::require_sparsity;
 use crate::central::select_refine::{CLEAR, SparseFit, choose_columns, planned_columns};
 use crate::data::Dataset;
 use crate::data::Shape;
 use crate::error::Result;
-use crate::privacy::{Adjacency, Event};
+use crate::privacy::Adjacency;
 use crate::release::parts::{ALL, SECOND};
 use crate::release::{
     CalibratedPlan, Chosen, Estimator, Handle, PlannedRelease, Prepared, Privacy, Progress, ReleaseSession,
@@ -170,18 +170,6 @@ impl Estimator for TunedSparsity {
     }
 }
 
-impl Prepared<TunedSparsity> {
-    /// What the two parts of the rows will release, each alone.
-    pub fn parts(&self) -> Result<Vec<Part>> {
-        self.plan.planned_parts()
-    }
-
-    /// What will be released from all rows.
-    pub fn all_events(&self) -> Result<Vec<Event>> {
-        self.plan.events_of(ALL)
-    }
-}
-
 /// 1, 2, 3, 4, 6, 8, 11, 16, ..., `largest`: about two to a doubling.
 fn lengths(largest: usize) -> Vec<usize> {
     let mut all: Vec<usize> = (0..)
@@ -201,6 +189,7 @@ mod tests {
     use crate::families::Family;
     use crate::noise::RandomSource;
     use crate::privacy::Budget;
+    use crate::privacy::Event;
 
     fn budget() -> Privacy {
         Privacy::Budget(Budget::new(1.0, 1e-6).unwrap())
@@ -241,7 +230,7 @@ mod tests {
     fn the_claim_is_the_same_whatever_is_chosen() {
         let glm = Glm::new(Family::Gaussian, (-6.0, 6.0)).unwrap();
         let prepared = TunedSparsity::new(glm, 8).unwrap().prepare(Shape::new(8, 5_000), budget()).unwrap();
-        let (common, parts) = (prepared.all_events().unwrap(), prepared.parts().unwrap());
+        let (common, parts) = (prepared.common_events().unwrap(), prepared.parts().unwrap());
         let os = RandomSource::from_os().unwrap();
         let planned =
             Certificate::certified_in_parts(Adjacency::ReplaceRow, common, parts, 1e-6, &os).unwrap();
