@@ -1,9 +1,10 @@
 //! The flags that say how much privacy is granted: no number has a default.
 
+use crate::failure::Bare;
 use crate::failure::Failure;
 use crate::flags;
 use crate::model::Method;
-use crate::progress::tell;
+use crate::progress;
 use clap::Args;
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
@@ -58,13 +59,13 @@ impl Granted {
 
 /// A delta of 1/n or more lets the mechanism publish a whole row now and then. `n` is public.
 pub fn warn_of_large_delta(privacy: Privacy, n: usize) {
-    granted::warning_of_large_delta(privacy, n).iter().for_each(|warning| tell(warning));
+    granted::warning_of_large_delta(privacy, n).iter().for_each(progress::note);
 }
 
 fn epsilon(text: &str) -> Result<f64, String> {
-    granted::epsilon(flags::number(text)?).map_err(|failure| failure.to_string())
+    granted::epsilon(flags::number(text)?).map_err(|failure| failure.in_dialect(&Bare))
 }
 
 fn delta(text: &str) -> Result<f64, String> {
-    granted::delta(flags::number(text)?).map_err(|failure| failure.to_string())
+    granted::delta(flags::number(text)?).map_err(|failure| failure.in_dialect(&Bare))
 }

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use clap::ValueEnum;
 use dpglm::Error;
+use dpglm::error::Parameter;
 use dpglm::privacy::{Event, Noise};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -77,8 +78,11 @@ pub fn from_numbers(
     };
     Event::new(release, noise, count).map_err(|error| match error {
         // The library knows the parameter by its name in events files.
-        Error::OutOfRange { parameter, .. } if wanted.contains(&parameter) || parameter == "count" => {
-            Failure::Usage(error.to_string().replacen(parameter, &call(parameter), 1))
+        Error::OutOfRange { parameter, range, value, remedy }
+            if wanted.contains(&parameter.words().as_str()) || parameter == Parameter::Count =>
+        {
+            let name = call(&parameter.words());
+            Failure::Usage(format!("{name} must be {range}, got {value}: {remedy}"))
         }
         other => other.into(),
     })

@@ -1,5 +1,6 @@
 //! Why a command ended without a result, and with which exit code.
 
+use dpglm::error::{Dialect, Message, Parameter};
 use std::fmt;
 
 /// A command that ended without a result.
@@ -20,12 +21,39 @@ impl Failure {
     }
 }
 
-/// What the shared assembly refuses, in its words.
+/// The command line's way to write parameters: `--feature-bounds`.
+struct Flags;
+
+impl Dialect for Flags {
+    fn name(&self, parameter: Parameter) -> String {
+        format!("--{}", parameter.words().replace(' ', "-"))
+    }
+
+    fn bounds(&self, parameter: Parameter) -> String {
+        format!("{}=LOW,HIGH", self.name(parameter))
+    }
+}
+
+/// Parameters as words, for messages that stand behind a flag's name.
+pub struct Bare;
+
+impl Dialect for Bare {
+    fn name(&self, parameter: Parameter) -> String {
+        parameter.words()
+    }
+}
+
+/// A message as the command line writes it.
+pub fn said(message: &Message) -> String {
+    message.in_dialect(&Flags)
+}
+
+/// What the shared workflow refuses, in its words.
 impl From<dpglm_workflow::Failure> for Failure {
     fn from(failure: dpglm_workflow::Failure) -> Self {
         match failure {
-            dpglm_workflow::Failure::Usage(message) => Failure::Usage(message),
-            dpglm_workflow::Failure::Failed(message) => Failure::Failed(message),
+            dpglm_workflow::Failure::Usage(message) => Failure::Usage(said(&message)),
+            dpglm_workflow::Failure::Failed(message) => Failure::Failed(said(&message)),
         }
     }
 }

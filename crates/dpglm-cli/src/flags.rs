@@ -1,6 +1,8 @@
 //! Parsers of single flag values. Clap puts the flag's name in front of their messages and exits with code 2.
 
+use crate::failure::said;
 use dpglm::privacy::Budget;
+use dpglm_workflow::tune::Tune;
 
 /// Any number, finite or not: its range is checked where its meaning is known.
 pub fn number(text: &str) -> Result<f64, String> {
@@ -44,4 +46,9 @@ pub fn epsilon_or_zero(text: &str) -> Result<f64, String> {
         return Ok(value);
     }
     Err(format!("epsilon must be a finite number of at least 0, got {value}: the privacy curve starts at 0"))
+}
+
+/// What is to be tuned, `sparsity=auto,clip=auto`.
+pub fn tune(text: &str) -> Result<Tune, String> {
+    dpglm_workflow::tune::parse(text).map_err(|message| said(&message))
 }

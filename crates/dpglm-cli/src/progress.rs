@@ -1,5 +1,7 @@
 //! What is said beside the result, on the error stream: messages, and how far a long fit has come.
 
+use crate::failure::said;
+use dpglm::error::Message;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -9,6 +11,11 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Says something on the error stream. If that is closed, nobody wants to know.
 pub fn tell(message: &str) {
     let _ = writeln!(std::io::stderr(), "{message}");
+}
+
+/// The same of a note of the workflow's, its parameters as flags.
+pub fn note(message: &Message) {
+    tell(&said(message));
 }
 
 /// A progress bar on the error stream; silent where that is no terminal. The number of steps is public.

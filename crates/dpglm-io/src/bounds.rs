@@ -2,9 +2,10 @@
 
 use crate::error::{Error, Result};
 pub use dpglm::data::{Bounds, Scale, Scaling};
+use dpglm::error::Message;
 
 /// Bounds as declared under `key`; refuses what cannot scale a column.
-pub fn declared(key: &str, lower: f64, upper: f64) -> Result<Bounds> {
+pub fn declared(key: impl Into<Message>, lower: f64, upper: f64) -> Result<Bounds> {
     Bounds::new(lower, upper).map_err(|error| match error {
         _ if lower == upper => Error::declaration(
             key,

@@ -3,6 +3,7 @@
 //! Every message goes to the data's own curator: it names the file, the place in it and the way out. It may hold
 //! what the curator declared and where a cell stands, never what a private cell says.
 
+use dpglm::error::Message;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,7 +34,7 @@ pub enum Error {
         /// What is wrong.
         problem: String,
         /// What to do about it.
-        remedy: String,
+        remedy: Message,
     },
     /// A declaration that cannot be used.
     #[error("{}{key}: {problem}: {remedy}", prefix(.path))]
@@ -41,11 +42,11 @@ pub enum Error {
         /// The schema file, if the declaration came from one.
         path: Option<PathBuf>,
         /// The key as the user wrote it, such as `columns.age.bounds`.
-        key: String,
+        key: Message,
         /// What is wrong: allowed range and value received.
         problem: String,
         /// What to do about it.
-        remedy: String,
+        remedy: Message,
     },
     /// Strict mode met a cell that the public rule would have mapped.
     #[error(
@@ -94,21 +95,35 @@ impl fmt::Display for Place {
 }
 
 impl Error {
+    /// The message, in which parameters can still be written as a front end does.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::File { path, place, problem, remedy } => Message::new(
+                "{}{}: {}: {}",
+                &[&path.display().to_string(), &place.to_string(), problem, remedy],
+            ),
+            Self::Declaration { path, key, problem, remedy } => {
+                Message::new("{}{}: {}: {}", &[&prefix(path), key, problem, remedy])
+            }
+            other => other.to_string().into(),
+        }
+    }
+
     /// A structural fault of a file.
     pub(crate) fn file(
         path: &Path,
         place: Place,
         problem: impl Into<String>,
-        remedy: impl Into<String>,
+        remedy: impl Into<Message>,
     ) -> Self {
         Self::File { path: path.to_path_buf(), place, problem: problem.into(), remedy: remedy.into() }
     }
 
     /// A declaration that cannot be used; [`Error::declared_in`] adds the schema's path.
     pub(crate) fn declaration(
-        key: impl Into<String>,
+        key: impl Into<Message>,
         problem: impl Into<String>,
-        remedy: impl Into<String>,
+        remedy: impl Into<Message>,
     ) -> Self {
         Self::Declaration { path: None, key: key.into(), problem: problem.into(), remedy: remedy.into() }
     }

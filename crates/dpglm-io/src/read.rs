@@ -17,6 +17,7 @@ mod npz;
 mod parquet;
 mod source;
 
+use dpglm::error::{Message, Parameter};
 use std::path::Path;
 
 pub use source::Format;
@@ -131,7 +132,7 @@ pub fn uniform_of_file(uniform: &UniformBounds, path: &Path) -> Result<UniformBo
 
 /// Refuses declarations that say nothing about files of this format.
 fn refuse_misplaced(path: &Path, format: Format, uniform: &UniformBounds) -> Result<()> {
-    let refuse = |key: &str, problem: &str, remedy: &str| {
+    let refuse = |key: &str, problem: &str, remedy: Message| {
         Err(Error::declaration(key, format!("{} {problem}", path.display()), remedy))
     };
     let has_text = match &uniform.response {
@@ -143,14 +144,22 @@ fn refuse_misplaced(path: &Path, format: Format, uniform: &UniformBounds) -> Res
         return refuse(
             "header",
             "is no delimited text: it has no line of names",
-            "leave out --header and --no-header",
+            Message::new("leave out {} and {}", &[&Parameter::Header, &Parameter::NoHeader]),
         );
     }
     if uniform.features.is_some() && format.source().says_columns(path)? {
-        return refuse("columns", "says itself how many columns it has", "leave out --columns");
+        return refuse(
+            "columns",
+            "says itself how many columns it has",
+            Message::new("leave out {}", &[&Parameter::Columns]),
+        );
     }
     if uniform.lists.is_some() && !format.source().has_lists(path)? {
-        return refuse("sparse columns", "has no lists of sparse rows", "leave out --sparse-columns");
+        return refuse(
+            "sparse columns",
+            "has no lists of sparse rows",
+            Message::new("leave out {}", &[&Parameter::SparseColumns]),
+        );
     }
     Ok(())
 }
@@ -223,8 +232,13 @@ pub fn shape(path: &Path, declared: Declared<'_>, options: &ReadOptions) -> Resu
     if let Declared::Uniform(uniform) = declared {
         refuse_misplaced(path, format, uniform)?;
     }
+    let says_columns = format.source().says_columns(path)?;
+    if !says_columns && matches!(declared, Declared::Schema(_)) {
+        // No schema can speak of it, and its header says nothing.
+        return Ok(Shape { rows: None, columns: None });
+    }
     let table = format.source().open(path, &options.opening(declared))?;
-    let columns = if format.source().says_columns(path)? { Some(table.columns()?) } else { None };
+    let columns = if says_columns { Some(table.columns()?) } else { None };
     Ok(Shape { rows: table.rows(), columns })
 }
 

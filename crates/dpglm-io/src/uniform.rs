@@ -1,5 +1,6 @@
 //! UniformBounds numeric files: one pair of bounds for every feature stands in for a schema.
 
+use dpglm::error::{Message, Parameter};
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
@@ -147,7 +148,10 @@ impl UniformBounds {
                 Place::Whole,
                 "the number of columns must be given: the file does not say it, and its largest index would let one \
                  private row set it",
-                "give the number that public knowledge allows (--columns D); entries beyond it are left out",
+                Message::new(
+                    "give the number that public knowledge allows ({} D); entries beyond it are left out",
+                    &[&Parameter::Columns],
+                ),
             ));
         };
         if features > WIDEST {
@@ -173,7 +177,7 @@ impl UniformBounds {
                      its cells do not decide",
                     path.display()
                 ),
-                "give --header or --no-header",
+                Message::new("give {} or {}", &[&Parameter::Header, &Parameter::NoHeader]),
             )),
         }
     }
@@ -188,7 +192,10 @@ impl UniformBounds {
                     "the columns of {} have no names, so none of them is called `{unit}`",
                     path.display()
                 ),
-                "leave out --unit, or give a CSV or Parquet file with the column",
+                Message::new(
+                    "leave out {}, or give a CSV or Parquet file with the column",
+                    &[&Parameter::Unit],
+                ),
             )),
         }
     }
@@ -217,7 +224,7 @@ impl UniformBounds {
                 return Err(Error::declaration(
                     "unit",
                     format!("`{unit}` says whose row it is and cannot be the target too"),
-                    "name the target with --target COLUMN, or another unit",
+                    Message::new("name the target with {} COLUMN, or another unit", &[&Parameter::Target]),
                 ));
             }
         }

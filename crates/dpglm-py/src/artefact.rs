@@ -41,7 +41,7 @@ impl Artefact {
 
     /// For each linear predictor the intercept, if there is one, and the slopes of all columns.
     fn blocks(&self) -> PyResult<Vec<(Option<f64>, Vec<f64>)>> {
-        let blocks = self.fit()?.blocks().map_err(|what| exception(Failure::Failed(what)))?;
+        let blocks = self.fit()?.blocks().map_err(|what| exception(Failure::Failed(what.into())))?;
         Ok(blocks.into_iter().map(|block| (block.intercept, block.slopes)).collect())
     }
 
@@ -57,7 +57,7 @@ impl Artefact {
                 "X: its columns are not those of the model: give the columns that it was fitted to".into(),
             )));
         }
-        let blocks = fit.blocks().map_err(|what| exception(Failure::Failed(what)))?;
+        let blocks = fit.blocks().map_err(|what| exception(Failure::Failed(what.into())))?;
         let predicted = py.detach(|| {
             table.with(|encoded| {
                 let predictors = linear_predictors(encoded, &blocks, &fit.encoding);
@@ -112,7 +112,7 @@ pub fn save_artefact(json: &str, path: PathBuf, key_file: Option<PathBuf>) -> Py
 /// The JSON of an artefact that the holder of this public key signed.
 #[pyfunction]
 pub fn verify_artefact(path: PathBuf, key: &str) -> PyResult<String> {
-    let key = PublicKey::parse(key).map_err(|error| exception(Failure::Usage(error.to_string())))?;
+    let key = PublicKey::parse(key).map_err(|error| exception(Failure::Usage(error.to_string().into())))?;
     signed::read(&path, &key).and_then(|artefact| artefact.json()).map_err(exception)
 }
 

@@ -48,7 +48,7 @@ impl How {
             (None, Some(bounds), Some(rows), Some(columns)) => {
                 Ok(Rows::Simulated(Simulated { rows, columns, bounds, intercept, support }))
             }
-            _ => Err(Failure::Usage("give X and y, or --rows N and --columns D for simulated rows".into())),
+            _ => Err(Failure::Usage("give X and y, or rows=N and columns=D for simulated rows".into())),
         }
     }
 
@@ -58,7 +58,7 @@ impl How {
             (_, Some(delta)) => (None, delta),
             (_, None) => {
                 return Err(Failure::Usage(
-                    "--delta is needed and has no default: a lower bound on epsilon goes with a delta".into(),
+                    "delta is needed and has no default: a lower bound on epsilon goes with a delta".into(),
                 ));
             }
         };
@@ -67,9 +67,10 @@ impl How {
             Some("response") => Some(Opposite::Response),
             Some("features") => Some(Opposite::Features),
             Some(other) => {
-                return Err(Failure::Usage(format!(
-                    "opposite must be one of response, features, got {other}: choose one of them"
-                )));
+                return Err(Failure::Usage(
+                    format!("opposite must be one of response, features, got {other}: choose one of them")
+                        .into(),
+                ));
             }
         };
         Ok(Attack {
@@ -117,14 +118,14 @@ pub fn audit_model(
                 UniformBounds { intercept, ..UniformBounds::new(low, high) }.schema("X".as_ref(), &names)?
             }
             (None, None) => {
-                return Err(Failure::Usage("simulated rows need one pair of --feature-bounds".into()));
+                return Err(Failure::Usage("simulated rows need one pair of feature_bounds".into()));
             }
         };
         let columns = table.map_or_else(Vec::new, |table| table.columns.clone());
         let model = asked.model(&target, &columns, &features, public.map(Bound::get))?;
         if model.family.one_predictor().is_none() {
             return Err(Failure::Usage(
-                "an audit attacks models with one linear predictor, not multinomial ones: give another --family or --target"
+                "an audit attacks models with one linear predictor, not multinomial ones: give another family or target"
                     .into(),
             ));
         }
@@ -156,9 +157,9 @@ pub fn audit_mean(
         let sparsity = asked.sparsity();
         if let Some((flag, _)) = asked.beyond_audits().into_iter().find(|(_, is_given)| *is_given) {
             return Err(Failure::Usage(format!(
-                "{flag} cannot be had with an audit, which attacks means of all columns or of a given --sparsity, without \
+                "{flag} cannot be had with an audit, which attacks means of all columns or of a given sparsity, without \
                  intervals: leave out {flag}"
-            )));
+            ).into()));
         }
         // As means are taken: columns that are not centred keep their zero.
         let rows = how.rows(table, bounds, sparsity.is_none(), sparsity)?;

@@ -3,7 +3,8 @@
 use super::fit::{granted, source};
 use super::running;
 use super::table::{Table, schema};
-use super::words::{as_in_python, exception};
+use super::words::{self, exception};
+use dpglm::error::Message;
 use dpglm_workflow::describe::Description;
 use dpglm_workflow::render;
 use pyo3::exceptions::PyValueError;
@@ -63,7 +64,7 @@ pub fn describe(
     let encoded = table.take().map_err(exception)?;
     running::run(py, None, move |_| {
         let mut said = Vec::new();
-        let say = &mut |note: &str| said.push(as_in_python(note));
+        let say = &mut |note: &Message| said.push(words::said(note));
         let document = prepared.describe(&encoded, privacy, &mut rng, say)?;
         Ok((render::json(&document)?, said))
     })

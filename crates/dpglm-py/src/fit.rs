@@ -2,8 +2,9 @@
 
 use super::running;
 use super::table::{Table, schema};
-use super::words::{as_in_python, exception};
+use super::words::{self, exception};
 use dpglm::central::Privacy;
+use dpglm::error::Message;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Adjacency;
 use dpglm_io::{EncodedColumn, Target, UniformBounds};
@@ -189,7 +190,7 @@ pub fn fit(
         .map_err(exception)?;
     running::run(py, progress.as_ref(), move |progress| {
         let mut said = Vec::new();
-        let say = &mut |note: &str| said.push(as_in_python(note));
+        let say = &mut |note: &Message| said.push(words::said(note));
         let document = prepared.fit(&model, privacy, &mut rng, say, progress)?;
         Ok((render::json(&document)?, said))
     })
@@ -204,7 +205,7 @@ pub fn mean(py: Python<'_>, table: &Bound<'_, Table>, asked: AskedMeans) -> PyRe
     let encoded = table.take().map_err(exception)?;
     running::run(py, None, move |_| {
         let mut said = Vec::new();
-        let say = &mut |note: &str| said.push(as_in_python(note));
+        let say = &mut |note: &Message| said.push(words::said(note));
         let document = assembly::take_means(&means, &encoded, privacy, &mut rng, say)?;
         Ok((render::json(&document)?, said))
     })
@@ -226,14 +227,14 @@ impl AskedMeans {
     /// What an audit of means cannot follow, each with whether it is given.
     pub fn beyond_audits(&self) -> [(&'static str, bool); 8] {
         [
-            ("--magnitudes", self.bounds_share.is_some()),
-            ("--by", self.by.is_some()),
-            ("--sample-weight", self.sample_weight.is_some()),
-            ("--weights", self.weights.is_some()),
-            ("--missing", self.missing != "fill"),
-            ("--tune", self.tune.is_some()),
-            ("--intervals", self.intervals.is_some()),
-            ("--deviations", self.deviations.is_some()),
+            ("magnitudes", self.bounds_share.is_some()),
+            ("by", self.by.is_some()),
+            ("sample_weight", self.sample_weight.is_some()),
+            ("weights", self.weights.is_some()),
+            ("missing", self.missing != "fill"),
+            ("tune", self.tune.is_some()),
+            ("intervals", self.intervals.is_some()),
+            ("deviations", self.deviations.is_some()),
         ]
     }
 

@@ -1,7 +1,7 @@
 //! Plans of studies.
 
 use super::running;
-use super::words::{as_in_python, exception};
+use super::words::{self, exception};
 use dpglm::privacy::Budget;
 use dpglm_workflow::study::Question;
 use dpglm_workflow::{Failure, render};
@@ -51,7 +51,7 @@ pub fn plan_study(py: Python<'_>, asked: Asked) -> PyResult<(String, String, Vec
     let question = question().map_err(exception)?;
     running::run(py, None, move |progress| {
         let mut said = Vec::new();
-        let answer = question.answer(&mut |note| said.push(as_in_python(note)), progress)?;
+        let answer = question.answer(&mut |note| said.push(words::said(note)), progress)?;
         Ok((render::json(&answer.document)?, answer.document.table(), said))
     })
 }

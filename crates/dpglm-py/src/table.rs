@@ -85,7 +85,7 @@ impl Table {
                 Storage::F64(entries) if place < width => {
                     Ok(entries.iter().skip(place).step_by(width).copied().collect::<Vec<f64>>())
                 }
-                _ => Err(Failure::Failed(format!("there is no stored column {place}"))),
+                _ => Err(Failure::Failed(format!("there is no stored column {place}").into())),
             }
         });
         Ok(cells.map_err(exception)?.into_pyarray(py))
@@ -131,11 +131,9 @@ impl How {
 
 /// A schema from its JSON; what is wrong with it is said in the schema's words.
 pub fn schema(json: &str) -> PyResult<Schema> {
-    serde_json::from_str(json).map_err(|error| {
-        let message = error.to_string();
-        let place = format!(" at line {} column {}", error.line(), error.column());
-        PyValueError::new_err(super::words::as_in_python(message.strip_suffix(&place).unwrap_or(&message)))
-    })
+    let value = serde_json::from_str::<serde_json::Value>(json);
+    // From a value and not from its text: the user wrote no lines that a message could count.
+    value.and_then(serde_json::from_value).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// A schema's TOML as JSON, with another target or unit.

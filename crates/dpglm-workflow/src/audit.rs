@@ -7,6 +7,7 @@ pub mod subject;
 use super::failure::Failure;
 use dpglm::audit::{Findings, Ground, Inspection, Opposite};
 use dpglm::central::Privacy;
+use dpglm::error::{Message, Parameter};
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
 use ground::Stage;
@@ -49,7 +50,10 @@ impl Attack {
         let promise = (self.claim.0.unwrap_or(0.0), self.claim.1);
         if let Some(right) = &stage.neighbour {
             if self.runs == 0 {
-                return Err(Failure::Usage("--neighbour needs --runs of at least 1".into()));
+                return Err(Failure::Usage(Message::new(
+                    "{} needs {} of at least 1",
+                    &[&Parameter::Neighbour, &Parameter::Runs],
+                )));
             }
             let mut fit = subject.estimator(stage, stage.base.rows(), self.privacy)?;
             return Ok(inspection.neighbours(&stage.base, right, promise, &mut *fit, rng)?);
@@ -61,7 +65,7 @@ impl Attack {
             return Err(Failure::Usage(format!(
                 "canaries must be fewer than the {} rows they are planted among, got {canaries}: give fewer, or more rows",
                 stage.base.rows()
-            )));
+            ).into()));
         };
         stage.base = stage.base.slice(0, rest)?;
         let mut inspection = inspection.canaries(canaries);

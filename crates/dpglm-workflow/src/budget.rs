@@ -3,15 +3,16 @@
 use super::failure::Failure;
 use super::render;
 use dpglm::central::Privacy;
+use dpglm::error::{Message, Parameter};
 use dpglm::privacy::Budget;
 
 /// The privacy asked for; epsilon and delta are the user's decision. An infinite epsilon asks for none, and has no delta.
 pub fn privacy(epsilon: Option<f64>, delta: Option<f64>) -> Result<Privacy, Failure> {
     match claimed(epsilon, delta)? {
-        Privacy::None if delta.is_some() => Err(Failure::Usage(
-            "--delta goes with a finite --epsilon: an infinite one promises nothing; leave out --delta"
-                .into(),
-        )),
+        Privacy::None if delta.is_some() => Err(Failure::Usage(Message::new(
+            "{} goes with a finite {}: an infinite one promises nothing; leave out {}",
+            &[&Parameter::Delta, &Parameter::Epsilon, &Parameter::Delta],
+        ))),
         granted => Ok(granted),
     }
 }
@@ -22,13 +23,16 @@ pub fn none(
     private: &str,
     (epsilon, delta, seed): (Option<f64>, Option<f64>, Option<u64>),
 ) -> Result<Privacy, Failure> {
-    for (flag, is_given) in
-        [("--epsilon", epsilon.is_some()), ("--delta", delta.is_some()), ("--insecure-seed", seed.is_some())]
-    {
+    for (flag, is_given) in [
+        (Parameter::Epsilon, epsilon.is_some()),
+        (Parameter::Delta, delta.is_some()),
+        (Parameter::InsecureSeed, seed.is_some()),
+    ] {
         if is_given {
-            return Err(Failure::Usage(format!(
-                "{flag} goes with a private method: --method {method} adds no noise and promises nothing; leave out {flag}, or \
-                 use --method {private}"
+            return Err(Failure::Usage(Message::new(
+                "{} goes with a private method: {} {} adds no noise and promises nothing; leave out {}, or \
+                 use {} {}",
+                &[&flag, &Parameter::Method, &method, &flag, &Parameter::Method, &private],
             )));
         }
     }
@@ -38,19 +42,19 @@ pub fn none(
 /// The privacy that is claimed of a method. An infinite epsilon claims nothing; a delta may go with it.
 pub fn claimed(epsilon: Option<f64>, delta: Option<f64>) -> Result<Privacy, Failure> {
     let Some(epsilon) = epsilon else {
-        return Err(Failure::Usage(
-            "--epsilon is needed and has no default: choose the privacy loss you can defend, often between 0.1 and 4"
-                .into(),
-        ));
+        return Err(Failure::Usage(Message::new(
+            "{} is needed and has no default: choose the privacy loss you can defend, often between 0.1 and 4",
+            &[&Parameter::Epsilon],
+        )));
     };
     if epsilon == f64::INFINITY {
         return Ok(Privacy::None);
     }
     let Some(delta) = delta else {
-        return Err(Failure::Usage(
-            "--delta is needed and has no default: choose it well below 1/n for n rows, for example 1e-6"
-                .into(),
-        ));
+        return Err(Failure::Usage(Message::new(
+            "{} is needed and has no default: choose it well below 1/n for n rows, for example 1e-6",
+            &[&Parameter::Delta],
+        )));
     };
     Ok(Privacy::Budget(Budget::new(epsilon, delta)?))
 }
@@ -72,11 +76,11 @@ pub fn delta(value: f64) -> Result<f64, Failure> {
     Err(Failure::Usage(format!(
         "delta must be strictly between 0 and 1, got {value}: the noise is Gaussian, which gives no guarantee at delta = 0; \
          choose a delta well below 1/n for n rows"
-    )))
+    ).into()))
 }
 
 /// A delta of 1/n or more lets the mechanism publish a whole row now and then. `n` is public.
-pub fn warning_of_large_delta(privacy: Privacy, n: usize) -> Option<String> {
+pub fn warning_of_large_delta(privacy: Privacy, n: usize) -> Option<Message> {
     let Privacy::Budget(budget) = privacy else { return None };
     (budget.delta() * n as f64 >= 1.0).then(|| {
         format!(
@@ -85,5 +89,6 @@ pub fn warning_of_large_delta(privacy: Privacy, n: usize) -> Option<String> {
             render::rounded_up(budget.delta()),
             1.0 / n as f64
         )
+        .into()
     })
 }

@@ -14,6 +14,7 @@ use document::{
 };
 use dpglm::accounting::Certificate;
 use dpglm::central::Privacy;
+use dpglm::error::{Message, Parameter};
 use dpglm::estimators::describe::{BlockSummary, Describe, Described, Estimate, Scale};
 use dpglm::estimators::means::{Block, MeanRows, MeanShape};
 use dpglm::noise::RandomSource;
@@ -63,7 +64,7 @@ impl Description {
             return Err(Failure::Failed(format!(
                 "a description counts rows and protects one row, but the schema protects all rows of a `{unit}` together: give a table with \
                  one row for each `{unit}` and a schema without unit, or take `dpglm mean`, which counts each `{unit}` once"
-            )));
+            ).into()));
         }
         Ok(Means::schema(schema, self.by.as_deref(), None)?.with_intercept(true))
     }
@@ -88,10 +89,10 @@ impl Description {
         }
         if let Some(bins) = self.bins {
             if !blocks.iter().any(|(block, _)| matches!(block, Block::Number { .. })) {
-                return Err(Failure::Usage(
-                    "--histograms needs a number, and the schema declares none: leave out --histograms"
-                        .into(),
-                ));
+                return Err(Failure::Usage(Message::new(
+                    "{} needs a number, and the schema declares none: leave out {}",
+                    &[&Parameter::Histograms, &Parameter::Histograms],
+                )));
             }
             model = model.histograms(bins)?;
         }
@@ -99,23 +100,25 @@ impl Description {
             let place = |name: &String| {
                 let found = blocks.iter().position(|(_, of)| of == name);
                 found.filter(|&p| !matches!(blocks[p].0, Block::Number { .. })).ok_or_else(|| {
-                    Failure::Usage(format!(
-                        "--cross speaks of `{name}`, which is no category or 0/1 column described here: name two of them, not that of --by"
-                    ))
+                    Failure::Usage(Message::new("{} speaks of `{}`, which is no category or 0/1 column described here: name two of them, not that of {}", &[&Parameter::Cross, &name, &Parameter::By]))
                 })
             };
             let (a, b) = (place(a)?, place(b)?);
             if a == b {
-                return Err(Failure::Usage("--cross needs two different columns: name another one".into()));
+                return Err(Failure::Usage(Message::new(
+                    "{} needs two different columns: name another one",
+                    &[&Parameter::Cross],
+                )));
             }
             model = model.cross(a, b)?;
         }
         if self.correlations {
             let fits = |(block, _): &&(Block, &str)| !matches!(block, Block::Category { .. });
             if blocks.iter().filter(fits).count() < 2 {
-                return Err(Failure::Usage(
-                    "--correlations needs two numbers or 0/1 columns: leave out --correlations".into(),
-                ));
+                return Err(Failure::Usage(Message::new(
+                    "{} needs two numbers or 0/1 columns: leave out {}",
+                    &[&Parameter::Correlations, &Parameter::Correlations],
+                )));
             }
             model = model.correlations()?;
         }
@@ -150,10 +153,10 @@ impl Prepared {
         table: &Encoded,
         privacy: Privacy,
         rng: &mut RandomSource,
-        say: &mut dyn FnMut(&str),
+        say: &mut dyn FnMut(&Message),
     ) -> Result<DescribeDocument, Failure> {
         let n = table.rows();
-        budget::warning_of_large_delta(privacy, n).iter().for_each(|note| say(note));
+        budget::warning_of_large_delta(privacy, n).iter().for_each(&mut *say);
         let prepared = self.model.prepare(self.shape(n), privacy)?;
         let blocks = blocks(&table.columns);
         let mut rows = MeanRows::new(&table.design)?;

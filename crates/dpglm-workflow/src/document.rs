@@ -6,6 +6,7 @@ use super::means::MeanMethod;
 use super::model::{Coefficient, Family, INTERCEPT, Method, coefficient_of_class};
 use super::{render, table};
 use dpglm::accounting::Certificate;
+use dpglm::error::{Message, Parameter};
 use dpglm_io::{Domain, Schema, Target};
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
@@ -270,20 +271,28 @@ impl Named {
 
 /// Reads an artefact from a file and recomputes its certificate's claim from the events it lists.
 pub fn read(path: &Path) -> Result<Artefact, Failure> {
-    let refuse = |what: String| Failure::Failed(format!("{}: {what}", path.display()));
-    let text = std::fs::read_to_string(path)
-        .map_err(|e| refuse(format!("cannot be read ({e}): give a file that `dpglm fit --output` wrote")))?;
+    let refuse =
+        |what: Message| Failure::Failed(Message::new("{}: {}", &[&path.display().to_string(), &what]));
+    let text = std::fs::read_to_string(path).map_err(|e| {
+        refuse(Message::new(
+            "cannot be read ({}): give a file that `dpglm fit {}` wrote",
+            &[&e.to_string(), &Parameter::Output],
+        ))
+    })?;
     parse(&text).map_err(refuse)
 }
 
 /// The same from the artefact's text. On failure says what is wrong with it.
-pub fn parse(text: &str) -> Result<Artefact, String> {
+pub fn parse(text: &str) -> Result<Artefact, Message> {
     #[derive(Deserialize)]
     struct Label {
         schema: String,
     }
     let label: Label = serde_json::from_str(text).map_err(|e| {
-        format!("not an artefact of this program ({e}): give a file that `dpglm fit --output` wrote")
+        Message::new(
+            "not an artefact of this program ({}): give a file that `dpglm fit {}` wrote",
+            &[&e.to_string(), &Parameter::Output],
+        )
     })?;
     fn document<T: DeserializeOwned>(text: &str) -> Result<T, String> {
         serde_json::from_str(text)
@@ -307,7 +316,8 @@ pub fn parse(text: &str) -> Result<Artefact, String> {
         other => {
             return Err(format!(
                 "an artefact of schema {other:?}; this version reads {FIT:?}, {MEAN:?} and {DESCRIBE:?}"
-            ));
+            )
+            .into());
         }
     };
     artefact.certificate().verify().map_err(|e| e.to_string())?;

@@ -7,6 +7,7 @@ use super::model::{Coefficient, Method, Model};
 use super::{budget, data, notes, search};
 use dpglm::central::Privacy;
 use dpglm::data::{Dataset, UnitMeans};
+use dpglm::error::Message;
 use dpglm::estimators::bounds::FoundBounds;
 use dpglm::noise::RandomSource;
 use dpglm_io::schema::Kind;
@@ -33,17 +34,20 @@ pub fn prepare(model: &Model, table: Encoded, schema: Schema, from: &Path) -> Re
     let columns = table.columns.clone();
     let names: Vec<String> = table.columns.iter().map(|c| c.name.clone()).collect();
     let Some(target) = table.target.as_ref().map(TargetDocument::from) else {
-        return Err(Failure::Failed(format!("{}: there is no target to explain", from.display())));
+        return Err(Failure::Failed(format!("{}: there is no target to explain", from.display()).into()));
     };
     model.sparse.require_same_columns(&names)?;
     let (data, log_unit) = data::dataset(table, &schema, model)?;
     let n = data.units();
     if n < 2 {
         let what = schema.unit().map_or_else(|| "row".to_owned(), |unit| format!("unit in column `{unit}`"));
-        return Err(Failure::Failed(format!(
-            "{}: only {n} {what} (n = {n}): a fit needs at least 2, and a useful private one hundreds",
-            from.display()
-        )));
+        return Err(Failure::Failed(
+            format!(
+                "{}: only {n} {what} (n = {n}): a fit needs at least 2, and a useful private one hundreds",
+                from.display()
+            )
+            .into(),
+        ));
     }
     Ok(Prepared { data, schema, names, columns, target, log_unit })
 }
@@ -56,7 +60,7 @@ impl Prepared {
         model: &Model,
         privacy: Privacy,
         rng: &mut RandomSource,
-        say: &mut dyn FnMut(&str),
+        say: &mut dyn FnMut(&Message),
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<FitDocument, Failure> {
         let n = self.data.units();
@@ -65,13 +69,11 @@ impl Prepared {
             notes::of_few_rows(model.sparse.sparsity, n),
             notes::of_the_route(model, self.names.len()),
         ];
-        before.iter().flatten().for_each(|note| say(note));
+        before.iter().flatten().for_each(&mut *say);
         let ready = model.prepare(self.data.shape(), privacy)?;
-        notes::of_undetermined(model, &ready).iter().for_each(|note| say(note));
+        notes::of_undetermined(model, &ready).iter().for_each(&mut *say);
         if model.level.is_some() && model.method == Method::Likelihood {
-            notes::of_columns_alike(&self.data, model.intercept, &self.names)
-                .iter()
-                .for_each(|note| say(note));
+            notes::of_columns_alike(&self.data, model.intercept, &self.names).iter().for_each(&mut *say);
         }
         let estimates = ready.fit(&self.data, rng, progress)?;
         if model.method == Method::Reference
@@ -160,7 +162,7 @@ pub fn take_means(
     table: &Encoded,
     privacy: Privacy,
     rng: &mut RandomSource,
-    say: &mut dyn FnMut(&str),
+    say: &mut dyn FnMut(&Message),
 ) -> Result<MeanDocument, Failure> {
     let units = match (&means.unit, &table.units) {
         (None, None) => None,
@@ -170,7 +172,7 @@ pub fn take_means(
     let n = units.map_or(table.rows(), |(_, units)| units.count);
     let before =
         [budget::warning_of_large_delta(privacy, n), notes::of_few_rows(means.sparsity.or(means.largest), n)];
-    before.iter().flatten().for_each(|note| say(note));
+    before.iter().flatten().for_each(&mut *say);
     let estimator = means.estimator(&table.columns)?;
     let mut taken = None;
     let (fit, support) = match (estimator, units) {

@@ -12,6 +12,7 @@ use dpglm::accounting::Certificate;
 use dpglm::central::{MeanFit, Prepared, Privacy, PrivateMean, SparseMean};
 use dpglm::comparators::KarwaVadhan;
 use dpglm::data::{MeanTable, Shape};
+use dpglm::error::{Message, Parameter};
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Adjacency;
 use dpglm::release::Estimator as _;
@@ -95,14 +96,18 @@ pub enum Estimator {
 impl Means {
     /// The largest number of means to choose one up to, of what is to be tuned.
     pub fn largest(tune: &Tune) -> Result<Option<usize>, Failure> {
-        let refuse = |message: &str| Err(Failure::Usage(message.into()));
+        let refuse = |message: Message| Err(Failure::Usage(message));
         if tune.ridge.is_some() {
-            return refuse("--tune ridge=auto goes with `dpglm fit`: a mean has no penalty");
+            return refuse(Message::new(
+                "{} ridge=auto goes with `dpglm fit`: a mean has no penalty",
+                &[&Parameter::Tune],
+            ));
         }
         if tune.clip {
-            return refuse(
-                "--tune clip=auto goes with `dpglm fit`: means find their clip privately always; leave it out",
-            );
+            return refuse(Message::new(
+                "{} clip=auto goes with `dpglm fit`: means find their clip privately always; leave it out",
+                &[&Parameter::Tune],
+            ));
         }
         Ok(tune.sparsity)
     }
@@ -133,14 +138,14 @@ impl Means {
     /// The schema under which a table is read for means: groups in the target's place, survey weights in the exposure's, all other
     /// columns features.
     pub fn schema(schema: Schema, by: Option<&str>, sample_weight: Option<&str>) -> Result<Schema, Failure> {
-        let refuse = |flag: &str, name: &str, remedy: &str| {
-            Err(Failure::Usage(format!("{flag} `{name}` is not such a column: {remedy}")))
+        let refuse = |flag: Parameter, name: &str, remedy: &str| {
+            Err(Failure::Usage(Message::new("{} `{}` is not such a column: {}", &[&flag, &name, &remedy])))
         };
         let schema = schema.without_exposure().with_target(None)?;
         if let Some(name) = by
             && !matches!(schema.column(name).map(|c| &c.kind), Some(Kind::Binary(_) | Kind::Category(_)))
         {
-            return refuse("--by", name, "declare it as a category or binary, with public levels");
+            return refuse(Parameter::By, name, "declare it as a category or binary, with public levels");
         }
         if let Some(name) = sample_weight {
             let fits = |c: &dpglm_io::schema::Column| match &c.kind {
@@ -150,7 +155,7 @@ impl Means {
             if !schema.column(name).is_some_and(fits) {
                 let remedy = "declare it as real with bounds above 0, up to the largest weight; a weight of zero counts as the \
                               lower bound";
-                return refuse("--sample-weight", name, remedy);
+                return refuse(Parameter::SampleWeight, name, remedy);
             }
         }
         Ok(schema.with_target(by)?.with_exposure(sample_weight)?.counting_out())
@@ -179,22 +184,27 @@ impl Means {
         if self.method == MeanMethod::Columns && !self.is_sparse() {
             return Ok(());
         }
-        let instead =
-            if self.is_sparse() { "leave out --sparsity and --tune" } else { "use --method columns" };
+        let instead = if self.is_sparse() {
+            Message::new("leave out {} and {}", &[&Parameter::Sparsity, &Parameter::Tune])
+        } else {
+            Message::new("use {} columns", &[&Parameter::Method])
+        };
         let given = [
-            ("--by", self.by.is_some()),
-            ("--sample-weight", self.sample_weight.is_some()),
-            ("--weights", !self.weights.is_empty()),
-            ("--bounds", self.bounds_share.is_some()),
+            (Parameter::By, self.by.is_some()),
+            (Parameter::SampleWeight, self.sample_weight.is_some()),
+            (Parameter::Weights, !self.weights.is_empty()),
+            (Parameter::Bounds, self.bounds_share.is_some()),
         ];
         if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) {
-            return Err(Failure::Usage(format!(
-                "{flag} cannot be had with this method of means: {instead}, or leave out {flag}"
+            return Err(Failure::Usage(Message::new(
+                "{} cannot be had with this method of means: {}, or leave out {}",
+                &[&flag, &instead, &flag],
             )));
         }
         if self.missing {
-            return Err(Failure::Failed(format!(
-                "this method of means counts every row, but the schema says missing = \"drop\": {instead}, or write missing = \"fill\""
+            return Err(Failure::Failed(Message::new(
+                "this method of means counts every row, but the schema says missing = \"drop\": {}, or write missing = \"fill\"",
+                &[&instead],
             )));
         }
         Ok(())
@@ -202,41 +212,48 @@ impl Means {
 
     /// Refuses what does not fit together, before any table is opened.
     pub fn validate(&self) -> Result<(), Failure> {
-        let refuse = |message: &str| Err(Failure::Usage(message.into()));
+        let refuse = |message: Message| Err(Failure::Usage(message));
         self.validate_columns()?;
         if self.method == MeanMethod::Columns && self.is_sparse() {
-            return refuse(
-                "--sparsity and --tune cannot be had with --method columns, which takes every column's mean: leave out one of them",
-            );
+            return refuse(Message::new(
+                "{} and {} cannot be had with {} columns, which takes every column's mean: leave out one of them",
+                &[&Parameter::Sparsity, &Parameter::Tune, &Parameter::Method],
+            ));
         }
         // Columns on several scales would hide a wrong order.
         if let Some((low, high)) = self.deviations.filter(|&(low, high)| !(low > 0.0 && low <= high)) {
-            return Err(Failure::Usage(format!(
-                "--deviations must be above 0, the smaller first, got {low},{high}: give the least and the largest deviation"
+            return Err(Failure::Usage(Message::new(
+                "{} must be above 0, the smaller first, got {},{}: give the least and the largest deviation",
+                &[&Parameter::Deviations, &low, &high],
             )));
         }
         if self.largest.is_some() && self.sparsity.is_some() {
-            return refuse(
-                "--sparsity gives the number that --tune sparsity=auto would choose: leave out one of them",
-            );
+            return refuse(Message::new(
+                "{} gives the number that {} sparsity=auto would choose: leave out one of them",
+                &[&Parameter::Sparsity, &Parameter::Tune],
+            ));
         }
         if let (MeanMethod::KarwaVadhan, Some(unit)) = (self.method, &self.unit) {
-            return Err(Failure::Usage(format!(
-                "--method karwa-vadhan compares rows by their place in the table, but the unit `{unit}` is protected with all of its \
-                 rows: use --method localise or columns, or leave out the unit"
+            return Err(Failure::Usage(Message::new(
+                "{} karwa-vadhan compares rows by their place in the table, but the unit `{}` is protected with all of its \
+                 rows: use {} localise or columns, or leave out the unit",
+                &[&Parameter::Method, &unit, &Parameter::Method],
             )));
         }
         match (self.method, self.deviations) {
             (MeanMethod::Localise | MeanMethod::Columns, None) => Ok(()),
-            (MeanMethod::Localise | MeanMethod::Columns, Some(_)) => {
-                refuse("--deviations goes with --method karwa-vadhan: leave it out, or give that method")
-            }
-            (MeanMethod::KarwaVadhan, _) if self.level.is_some() => refuse(
-                "--intervals cannot be had with --method karwa-vadhan: leave it out, or use --method localise or columns",
-            ),
-            (MeanMethod::KarwaVadhan, _) if self.is_sparse() => refuse(
-                "--sparsity cannot be had with --method karwa-vadhan, which takes every column's mean: leave out one of them",
-            ),
+            (MeanMethod::Localise | MeanMethod::Columns, Some(_)) => refuse(Message::new(
+                "{} goes with {} karwa-vadhan: leave it out, or give that method",
+                &[&Parameter::Deviations, &Parameter::Method],
+            )),
+            (MeanMethod::KarwaVadhan, _) if self.level.is_some() => refuse(Message::new(
+                "{} cannot be had with {} karwa-vadhan: leave it out, or use {} localise or columns",
+                &[&Parameter::Intervals, &Parameter::Method, &Parameter::Method],
+            )),
+            (MeanMethod::KarwaVadhan, _) if self.is_sparse() => refuse(Message::new(
+                "{} cannot be had with {} karwa-vadhan, which takes every column's mean: leave out one of them",
+                &[&Parameter::Sparsity, &Parameter::Method],
+            )),
             _ => Ok(()),
         }
     }
@@ -252,11 +269,17 @@ impl Means {
             (false, _) => Ok(()),
             (true, PublicFacts::Schema(schema)) => schema.encoded()?.0.iter().try_for_each(|c| {
                 let user = |stored: f64| c.scaling.center + c.scaling.half_width * stored;
-                require_zero_within(&format!("`{}`", c.name), user(c.scaling.lower), user(c.scaling.upper))
+                require_zero_within(
+                    &format!("`{}`", c.name).into(),
+                    user(c.scaling.lower),
+                    user(c.scaling.upper),
+                )
             }),
-            (true, PublicFacts::Uniform(uniform)) => {
-                require_zero_within("--feature-bounds", uniform.bounds.feature.0, uniform.bounds.feature.1)
-            }
+            (true, PublicFacts::Uniform(uniform)) => require_zero_within(
+                &Message::new("{}", &[&Parameter::FeatureBounds]),
+                uniform.bounds.feature.0,
+                uniform.bounds.feature.1,
+            ),
         }
     }
 
@@ -308,13 +331,14 @@ impl Means {
 }
 
 /// Most means are taken to be zero: zero must be possible.
-fn require_zero_within(what: &str, low: f64, high: f64) -> Result<(), Failure> {
+fn require_zero_within(what: &Message, low: f64, high: f64) -> Result<(), Failure> {
     if low <= 0.0 && high >= 0.0 {
         return Ok(());
     }
-    Err(Failure::Usage(format!(
-        "a sparse mean takes most means to be 0, but the bounds [{low}, {high}] of {what} do not hold 0: measure the columns \
-         from where most of them have their mean, or leave out --sparsity and --tune"
+    Err(Failure::Usage(Message::new(
+        "a sparse mean takes most means to be 0, but the bounds [{}, {}] of {} do not hold 0: measure the columns \
+         from where most of them have their mean, or leave out {} and {}",
+        &[&low, &high, what, &Parameter::Sparsity, &Parameter::Tune],
     )))
 }
 

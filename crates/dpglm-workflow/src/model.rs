@@ -11,6 +11,7 @@ use super::render;
 use super::search::ModelSearch;
 use dpglm::central::{Glm, LinearStatistics, Multinomial, reference};
 use dpglm::data::Shape;
+use dpglm::error::{Message, Parameter};
 use dpglm::estimators::dense::{Likelihood, Regression};
 use dpglm::families::Family as OnePredictor;
 use dpglm::release::{Estimator, Privacy};
@@ -98,7 +99,7 @@ impl Family {
 impl Model {
     /// Refuses what does not fit together, before any table is opened.
     pub fn validate(&self) -> Result<(), Failure> {
-        let refuse = |message: String| Err(Failure::Usage(message));
+        let refuse = |message: Message| Err(Failure::Usage(message));
         let family = self.family.name();
         let fits = match (self.family, &self.domain) {
             (Family::Gaussian, Domain::Real(_) | Domain::Count(_) | Domain::Binary(_)) => true,
@@ -109,51 +110,64 @@ impl Model {
         };
         if !fits {
             let wanted = match self.family {
-                Family::Gaussian => "a real target with bounds",
-                Family::Logistic => "a binary target (--binary, or kind = \"binary\" in the schema)",
-                Family::Poisson => "a target with bounds of at least 0 (kind = \"count\" in the schema)",
-                Family::Multinomial => "a target with levels (kind = \"category\" in the schema)",
+                Family::Gaussian => "a real target with bounds".into(),
+                Family::Logistic => Message::new(
+                    "a binary target ({}, or kind = \"binary\" in the schema)",
+                    &[&Parameter::Binary],
+                ),
+                Family::Poisson => {
+                    "a target with bounds of at least 0 (kind = \"count\" in the schema)".into()
+                }
+                Family::Multinomial => "a target with levels (kind = \"category\" in the schema)".into(),
             };
-            return refuse(format!(
-                "--family {family} needs {wanted}: change the family or the declaration of the target"
+            return refuse(Message::new(
+                "{} {} needs {}: change the family or the declaration of the target",
+                &[&Parameter::Family, &family, &wanted],
             ));
         }
         if self.method == Method::Statistics && self.family != Family::Gaussian {
-            return refuse(format!(
-                "--method statistics fits gaussian responses only, not {family}: use --method likelihood"
+            return refuse(Message::new(
+                "{} statistics fits gaussian responses only, not {}: use {} likelihood",
+                &[&Parameter::Method, &family, &Parameter::Method],
             ));
         }
         let name = self.method.name();
         for (flag, is_given, takes) in [
-            ("--intervals", self.level.is_some(), self.method.takes_intervals()),
-            ("--radius", self.radius.is_some(), self.method.takes_radius()),
-            ("--ridge", self.ridge.is_some(), self.method.takes_ridge()),
+            (Parameter::Intervals, self.level.is_some(), self.method.takes_intervals()),
+            (Parameter::Radius, self.radius.is_some(), self.method.takes_radius()),
+            (Parameter::Ridge, self.ridge.is_some(), self.method.takes_ridge()),
         ] {
             if !is_given {
                 continue;
             }
             if !takes {
                 let other = match self.method {
-                    Method::Reference => "likelihood (with --epsilon inf it adds no noise either)",
-                    method if method.is_sparse() => "select-refine",
-                    _ => "likelihood",
+                    Method::Reference => Message::new(
+                        "likelihood (with {} inf it adds no noise either)",
+                        &[&Parameter::Epsilon],
+                    ),
+                    method if method.is_sparse() => "select-refine".into(),
+                    _ => "likelihood".into(),
                 };
-                return refuse(format!(
-                    "{flag} cannot be had with --method {name}: leave it out, or use --method {other}"
+                return refuse(Message::new(
+                    "{} cannot be had with {} {}: leave it out, or use {} {}",
+                    &[&flag, &Parameter::Method, &name, &Parameter::Method, &other],
                 ));
             }
-            let fits = flag == "--ridge" || self.method == Method::Likelihood;
+            let fits = flag == Parameter::Ridge || self.method == Method::Likelihood;
             if self.family == Family::Multinomial && !fits {
-                return refuse(format!(
-                    "{flag} cannot be had with --family {family}: leave it out, or use another family"
+                return refuse(Message::new(
+                    "{} cannot be had with {} {}: leave it out, or use another family",
+                    &[&flag, &Parameter::Family, &family],
                 ));
             }
         }
         if self.ridges.is_some()
             && (self.method != Method::BoundedScore || self.family == Family::Multinomial)
         {
-            return refuse(format!(
-                "--tune ridge=auto goes with --method bounded-score and one predictor, not with {name} and {family}: give --ridge R"
+            return refuse(Message::new(
+                "{} ridge=auto goes with {} bounded-score and one predictor, not with {} and {}: give {} R",
+                &[&Parameter::Tune, &Parameter::Method, &name, &family, &Parameter::Ridge],
             ));
         }
         self.validate_sparse()?;

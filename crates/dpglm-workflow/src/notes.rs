@@ -3,6 +3,7 @@
 use super::model::{Estimates, Family, Method, Model, Ready};
 use dpglm::central::Route;
 use dpglm::data::Dataset;
+use dpglm::error::{Message, Parameter};
 use dpglm::kernels::weighted_gram;
 
 /// Columns whose correlation is beyond this are told apart by few rows only.
@@ -15,46 +16,47 @@ const NAMED: usize = 5;
 const SEPARATED: f64 = 15.0;
 
 /// The optimum of separated classes is at infinity; the search ends somewhere on the way.
-pub(crate) fn of_separation(model: &Model, estimates: &Estimates, names: &[String]) -> Option<String> {
+pub(crate) fn of_separation(model: &Model, estimates: &Estimates, names: &[String]) -> Option<Message> {
     if !matches!(model.family, Family::Logistic | Family::Multinomial) {
         return None;
     }
     let (name, size) = estimates.largest(model.intercept, names)?;
     (size > SEPARATED).then(|| {
-        format!(
-            "note: the coefficient of `{name}` is beyond {SEPARATED} for the column scaled to [-1, 1]: the data may separate \
-             this column's levels; its optimum is at infinity. A --ridge makes it finite"
-        )
+        Message::new("note: the coefficient of `{}` is beyond {} for the column scaled to [-1, 1]: the data may separate \
+             this column's levels; its optimum is at infinity. A {} makes it finite", &[&name, &SEPARATED, &Parameter::Ridge])
     })
 }
 
 /// As many coefficients as rows can explain anything. `n` is public.
-pub fn of_few_rows(sparsity: Option<usize>, n: usize) -> Option<String> {
+pub fn of_few_rows(sparsity: Option<usize>, n: usize) -> Option<Message> {
     let sparsity = sparsity.filter(|&sparsity| sparsity > n)?;
-    Some(format!(
-        "warning: --sparsity {sparsity} is more than there are rows ({n}): so few rows cannot determine the fit; give a \
-         smaller sparsity or more rows"
+    Some(Message::new(
+        "warning: {} {} is more than there are rows ({}): so few rows cannot determine the fit; give a \
+         smaller sparsity or more rows",
+        &[&Parameter::Sparsity, &sparsity, &n],
     ))
 }
 
 /// Which way the default sparse method goes, and why: public numbers decide.
-pub(crate) fn of_the_route(model: &Model, columns: usize) -> Option<String> {
+pub(crate) fn of_the_route(model: &Model, columns: usize) -> Option<Message> {
     let sparsity = model.sparse.sparsity.filter(|_| model.method == Method::SelectRefine)?;
-    Some(format!("note: {}: {}", Method::SelectRefine.name(), Route::of(columns, sparsity).reason()))
+    Some(format!("note: {}: {}", Method::SelectRefine.name(), Route::of(columns, sparsity).reason()).into())
 }
 
 /// Nothing can be determined where there is too little budget per coefficient: a public rule, known beforehand.
-pub fn of_undetermined(model: &Model, ready: &Ready) -> Option<String> {
+pub fn of_undetermined(model: &Model, ready: &Ready) -> Option<Message> {
     (model.level.is_some() && ready.determines_any == Some(false)).then(|| {
-        "note: --intervals: at this budget no coefficient can be determined, which numbers of rows, columns and epsilon alone tell: \
-         there will be no intervals, and the whole budget goes to the prediction. More rows, a larger epsilon or fewer columns help"
-            .to_owned()
+        Message::new(
+            "note: {}: at this budget no coefficient can be determined, which numbers of rows, columns and epsilon alone tell: \
+             there will be no intervals, and the whole budget goes to the prediction. More rows, a larger epsilon or fewer columns help",
+            &[&Parameter::Intervals],
+        )
     })
 }
 
 /// Columns of which hardly any row tells: those that never vary, and pairs that are nearly the same. It depends on private cells and
 /// is for the curator alone: a coefficient of such a column cannot be determined, whatever the budget.
-pub(crate) fn of_columns_alike(data: &Dataset, intercept: bool, names: &[String]) -> Option<String> {
+pub(crate) fn of_columns_alike(data: &Dataset, intercept: bool, names: &[String]) -> Option<Message> {
     let (design, first) = (data.design(), usize::from(intercept));
     let d = design.columns();
     if d > MOST_COLUMNS || names.len() + first != d {
@@ -97,6 +99,7 @@ pub(crate) fn of_columns_alike(data: &Dataset, intercept: bool, names: &[String]
              only what they do together",
             parts.join("; ")
         )
+        .into()
     })
 }
 
@@ -114,7 +117,8 @@ mod tests {
         };
         let found =
             note(&[[1.0, 0.5, -0.5, -1.0, 0.1], [1.0, 0.1, -0.1, -1.0, 0.9], [1.0, -0.7, 0.7, -1.0, 0.3]])
-                .unwrap();
+                .unwrap()
+                .to_string();
         assert!(found.contains("every row (a level that no row has?): `c`"), "{found}");
         assert!(found.contains("twice: `a` and `b`.") && found.contains("for the curator"), "{found}");
         let apart = [

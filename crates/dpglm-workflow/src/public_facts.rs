@@ -1,6 +1,7 @@
 //! What is publicly known of a table, and what follows from it before any cell is read.
 
 use super::failure::Failure;
+use dpglm::error::{Message, Parameter};
 use dpglm::privacy::Adjacency;
 use dpglm_io::{
     Declared, Domain, Encoded, ReadOptions, Response, Schema, Shape, TableBounds, UniformBounds, shape,
@@ -33,8 +34,9 @@ impl PublicFacts {
         let stated = header.rows.filter(|_| !has_unit).and_then(|rows| usize::try_from(rows).ok());
         let rows = rows.or(stated).ok_or_else(|| {
             let what = if has_unit { "units" } else { "rows" };
-            Failure::Usage(format!(
-                "the number of {what} cannot be read from a header: give it with --rows N"
+            Failure::Usage(Message::new(
+                "the number of {} cannot be read from a header: give it with {} N",
+                &[&what, &Parameter::Rows],
             ))
         })?;
         let named = file.zip(header.columns);
@@ -45,7 +47,10 @@ impl PublicFacts {
                 uniform.schema(path, &names)?.encoded()?.0.len()
             }
             (PublicFacts::Uniform(uniform), None) => uniform.features.ok_or_else(|| {
-                Failure::Usage("the number of columns is not known: give it with --columns D".into())
+                Failure::Usage(Message::new(
+                    "the number of columns is not known: give it with {} D",
+                    &[&Parameter::Columns],
+                ))
             })?,
         };
         Ok((rows, columns))
@@ -55,13 +60,14 @@ impl PublicFacts {
     fn refuse_what_needs_a_file(&self) -> Result<(), Failure> {
         let PublicFacts::Uniform(uniform) = self else { return Ok(()) };
         let flag = match (&uniform.response, &uniform.lists) {
-            (Response::Column(_), _) => "--target",
-            (Response::File(_), _) => "--response",
-            (_, Some(_)) => "--sparse-columns",
+            (Response::Column(_), _) => Parameter::Target,
+            (Response::File(_), _) => Parameter::Response,
+            (_, Some(_)) => Parameter::SparseColumns,
             _ => return Ok(()),
         };
-        Err(Failure::Usage(format!(
-            "{flag} speaks of a table, and none is given: leave out {flag}, or give FILE"
+        Err(Failure::Usage(Message::new(
+            "{} speaks of a table, and none is given: leave out {}, or give FILE",
+            &[&flag, &flag],
         )))
     }
 
@@ -96,7 +102,7 @@ impl PublicFacts {
             }
             PublicFacts::Uniform(uniform) => match uniform.bounds.target {
                 Some((low, high)) => {
-                    Some(Domain::Real(dpglm_io::bounds::declared("--target-bounds", low, high)?))
+                    Some(Domain::Real(dpglm_io::bounds::declared(Parameter::TargetBounds, low, high)?))
                 }
                 None => None,
             },

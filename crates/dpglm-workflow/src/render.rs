@@ -60,7 +60,7 @@ pub fn named<T: DeserializeOwned>(parameter: &str, given: &str) -> Result<T, Fai
         // The names are listed by the enumeration itself.
         let names = message.split_once("expected one of ").map_or("", |(_, names)| names);
         let names = names.replace('`', "").replace('_', "-");
-        Failure::Usage(format!("{parameter} must be one of {names}, got {given}: choose one of them"))
+        Failure::Usage(format!("{parameter} must be one of {names}, got {given}: choose one of them").into())
     })
 }
 
@@ -125,7 +125,7 @@ pub fn json(document: &impl Serialize) -> Result<String, Failure> {
 }
 
 fn unprintable(error: serde_json::Error) -> Failure {
-    Failure::Failed(format!("cannot write the result as JSON: {error}"))
+    Failure::Failed(format!("cannot write the result as JSON: {error}").into())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::failure::Failure;
 use super::means::columns::blocks;
 use super::model::{Method, Model};
+use dpglm::error::{Message, Parameter};
 use dpglm::estimators::bounds::{Magnitude, Sought};
 use dpglm_io::schema::Kind;
 use dpglm_io::{Domain, EncodedColumn, Schema, Target};
@@ -15,14 +16,15 @@ pub fn require(share: Option<f64>, columns: &[EncodedColumn]) -> Result<(), Fail
 /// The same of the first number without bounds.
 fn require_any(share: Option<f64>, first: Option<&str>) -> Result<(), Failure> {
     match (share, first) {
-        (None, Some(name)) => Err(Failure::Usage(format!(
-            "`{name}` has a magnitude and no bounds: give --bounds private, which spends a part of the budget to find them, or declare bounds"
+        (None, Some(name)) => Err(Failure::Usage(Message::new(
+            "`{}` has a magnitude and no bounds: give {} private, which spends a part of the budget to find them, or declare bounds",
+            &[&name, &Parameter::Bounds],
         ))),
-        (Some(_), None) => Err(Failure::Usage(
-            "--bounds private has nothing to find: give --magnitudes NAME=MAX:RESOLUTION, or a schema in which a number has a magnitude \
-             in place of bounds"
-                .into(),
-        )),
+        (Some(_), None) => Err(Failure::Usage(Message::new(
+            "{} private has nothing to find: give {} NAME=MAX:RESOLUTION, or a schema in which a number has a magnitude \
+             in place of bounds",
+            &[&Parameter::Bounds, &Parameter::Magnitudes],
+        ))),
         _ => Ok(()),
     }
 }
@@ -31,9 +33,10 @@ fn require_any(share: Option<f64>, first: Option<&str>) -> Result<(), Failure> {
 pub fn refuse(schema: &Schema, what: &str) -> Result<(), Failure> {
     match schema.unbounded().next() {
         None => Ok(()),
-        Some(name) => Err(Failure::Failed(format!(
-            "`{name}` has a magnitude and no bounds, and {what} cannot search for them: `dpglm describe --bounds private` finds bounds, \
-             which can then be declared; or declare bounds from public knowledge"
+        Some(name) => Err(Failure::Failed(Message::new(
+            "`{}` has a magnitude and no bounds, and {} cannot search for them: `dpglm describe {} private` finds bounds, \
+             which can then be declared; or declare bounds from public knowledge",
+            &[&name, &what, &Parameter::Bounds],
         ))),
     }
 }
@@ -87,10 +90,18 @@ impl Model {
         require_any(share, first.or(target.map(|t| t.name.as_str())))?;
         let Some(share) = share else { return Ok(self) };
         if self.method != Method::Likelihood {
-            return Err(Failure::Usage(format!(
-                "--bounds private goes with --method likelihood, not with {}: leave out --method, --sparsity and --tune, or find bounds with \
-                 `dpglm describe --bounds private` first and declare them",
-                self.method.name()
+            return Err(Failure::Usage(Message::new(
+                "{} private goes with {} likelihood, not with {}: leave out {}, {} and {}, or find bounds with \
+                 `dpglm describe {} private` first and declare them",
+                &[
+                    &Parameter::Bounds,
+                    &Parameter::Method,
+                    &self.method.name(),
+                    &Parameter::Method,
+                    &Parameter::Sparsity,
+                    &Parameter::Tune,
+                    &Parameter::Bounds,
+                ],
             )));
         }
         self.search = Some(ModelSearch {

@@ -7,6 +7,7 @@
 
 use super::document::{Artefact, parse};
 use super::failure::Failure;
+use dpglm::error::{Message, Parameter};
 use dpglm_io::{check_writable, write_atomically, write_secret};
 use dpglm_sign::{ARTEFACT, PublicKey, Signature, SigningKey, signature_path};
 use std::path::Path;
@@ -16,14 +17,14 @@ const SIZE: usize = 1 << 20;
 
 /// Makes a key pair. The secret key goes to a new file that only its owner can read.
 pub fn keygen(path: &Path) -> Result<PublicKey, Failure> {
-    let key = SigningKey::fresh().map_err(|error| Failure::Failed(error.to_string()))?;
+    let key = SigningKey::fresh().map_err(|error| Failure::Failed(error.to_string().into()))?;
     write_secret(path, &format!("{}\n", key.reveal()))?;
     Ok(key.public())
 }
 
 /// Reads a secret key from its file.
 pub fn signing_key(path: &Path) -> Result<SigningKey, Failure> {
-    let refuse = |what: String| Failure::Failed(format!("{}: {what}", path.display()));
+    let refuse = |what: String| Failure::Failed(format!("{}: {what}", path.display()).into());
     let text = std::fs::read_to_string(path)
         .map_err(|e| refuse(format!("cannot be read ({e}): give a file that `dpglm keygen` wrote")))?;
     SigningKey::parse(&text).map_err(|error| refuse(error.to_string()))
@@ -50,30 +51,44 @@ pub fn write(path: &Path, json: &str, key: Option<&SigningKey>) -> Result<(), Fa
 
 /// Reads an artefact, and refuses it unless the signature beside it is by this key and of exactly these bytes.
 pub fn read(path: &Path, key: &PublicKey) -> Result<Artefact, Failure> {
-    let refuse = |path: &Path, what: String| Failure::Failed(format!("{}: {what}", path.display()));
+    let refuse = |path: &Path, what: Message| {
+        Failure::Failed(Message::new("{}: {}", &[&path.display().to_string(), &what]))
+    };
     let bytes = std::fs::read(path).map_err(|e| {
-        refuse(path, format!("cannot be read ({e}): give a file that `dpglm fit --output` wrote"))
+        refuse(
+            path,
+            Message::new(
+                "cannot be read ({}): give a file that `dpglm fit {}` wrote",
+                &[&e.to_string(), &Parameter::Output],
+            ),
+        )
     })?;
     let beside = signature_path(path);
     let signature = std::fs::read_to_string(&beside).map_err(|e| {
         refuse(
             &beside,
-            format!("cannot be read ({e}): a signed artefact comes with its signature; ask for both files"),
+            format!("cannot be read ({e}): a signed artefact comes with its signature; ask for both files")
+                .into(),
         )
     })?;
-    let signature = Signature::parse(&signature)
-        .map_err(|error| refuse(&beside, format!("{error}: ask for the file that `--sign` wrote")))?;
+    let signature = Signature::parse(&signature).map_err(|error| {
+        refuse(
+            &beside,
+            Message::new("{}: ask for the file that `{}` wrote", &[&error.to_string(), &Parameter::Sign]),
+        )
+    })?;
     if !key.verifies(ARTEFACT, &bytes, &signature) {
         return Err(refuse(
             path,
             format!(
                 "the signature is not by the key {key}, or the file was changed after signing: do not trust it; ask the curator \
                  for file and key over a way you trust"
-            ),
+            )
+            .into(),
         ));
     }
     // What was checked is what is read: the file is not opened again.
-    let text =
-        String::from_utf8(bytes).map_err(|error| refuse(path, format!("not a valid artefact ({error})")))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|error| refuse(path, format!("not a valid artefact ({error})").into()))?;
     parse(&text).map_err(|what| refuse(path, what))
 }

@@ -5,6 +5,7 @@ mod cache;
 use super::failure::Failure;
 use super::render;
 use cache::Cache;
+use dpglm::error::{Message, Parameter, Piece};
 use dpglm::tuning::planner::{Law, PlannedModel, Point, Problem, Simulator};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -108,12 +109,15 @@ impl Question {
     /// Simulates, and gives the third of rows, epsilon and error. `say` is told what the user should know beside.
     pub fn answer(
         &self,
-        say: &mut dyn FnMut(&str),
+        say: &mut dyn FnMut(&Message),
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Answer, Failure> {
         let problem = self.problem()?;
         if self.runs < 2 {
-            return Err(Failure::Usage("--runs must be at least 2, to know how far errors scatter".into()));
+            return Err(Failure::Usage(Message::new(
+                "{} must be at least 2, to know how far errors scatter",
+                &[&Parameter::Runs],
+            )));
         }
         let mut simulation = Simulation {
             problem,
@@ -127,9 +131,10 @@ impl Question {
             (None, Some(epsilon), Some(error)) => (simulation.find_rows(error, epsilon)?, epsilon),
             (Some(rows), None, Some(error)) => (rows, simulation.find_epsilon(error, rows)?),
             _ => {
-                return Err(Failure::Usage(
-                    "give two of --rows, --epsilon and --error: the third is what is looked for".into(),
-                ));
+                return Err(Failure::Usage(Message::new(
+                    "give two of {}, {} and {}: the third is what is looked for",
+                    &[&Parameter::Rows, &Parameter::Epsilon, &Parameter::Error],
+                )));
             }
         };
         let (law, point, simulated) = simulation.around(rows, epsilon)?;
@@ -137,13 +142,13 @@ impl Question {
         let rates = problem.rates(&at);
         let hopeless = problem.is_hopeless(rows, epsilon)?;
         if hopeless {
-            say(&format!(
+            say(&Message::from(format!(
                 "warning: by {} the price of privacy alone exceeds what is to be found, up to a constant: no private method can \
              work here; plan for more rows, more epsilon, or fewer columns",
                 rates[1].0
-            ));
+            )));
         } else if point.error > 0.5 * problem.signal() {
-            say("warning: the error is of the size of what is to be found: the fit would say little");
+            say(&"warning: the error is of the size of what is to be found: the fit would say little".into());
         }
         let document = StudyDocument {
             schema: "dpglm.study/1",
@@ -173,35 +178,41 @@ impl Question {
 
     /// The model with the bounds that go with it; others are refused.
     fn model_name_and_bounds(&self) -> Result<PlannedModel, Failure> {
-        let refuse = |message: &str| Err(Failure::Usage(message.into()));
+        let refuse = |message: Message| Err(Failure::Usage(message));
         match (self.model, self.feature_bounds, self.target_bounds) {
             (ModelName::Mean, Some(range), None) => Ok(PlannedModel::Mean { range }),
             (ModelName::Linear, None, Some(target)) => Ok(PlannedModel::Linear { target }),
             (ModelName::Logistic, None, None) => Ok(PlannedModel::Logistic),
-            (ModelName::Mean, None, _) => {
-                refuse("--model mean needs --feature-bounds=LOW,HIGH and no other bounds")
-            }
-            (ModelName::Mean, Some(_), Some(_)) => {
-                refuse("--target-bounds goes with --model linear: a mean has no target; leave it out")
-            }
-            (ModelName::Linear, _, None) => {
-                refuse("--model linear needs --target-bounds=LOW,HIGH; its features are taken in [-1, 1]")
-            }
-            (_, Some(_), _) => refuse(
-                "--feature-bounds goes with --model mean: the features of others are taken in [-1, 1]; leave it out",
-            ),
-            (ModelName::Logistic, None, Some(_)) => {
-                refuse("--target-bounds goes with --model linear: a binary target has none; leave it out")
-            }
+            (ModelName::Mean, None, _) => refuse(Message::new(
+                "{} mean needs {} and no other bounds",
+                &[&Parameter::Model, &Piece::Bounds(Parameter::FeatureBounds)],
+            )),
+            (ModelName::Mean, Some(_), Some(_)) => refuse(Message::new(
+                "{} goes with {} linear: a mean has no target; leave it out",
+                &[&Parameter::TargetBounds, &Parameter::Model],
+            )),
+            (ModelName::Linear, _, None) => refuse(Message::new(
+                "{} linear needs {}; its features are taken in [-1, 1]",
+                &[&Parameter::Model, &Piece::Bounds(Parameter::TargetBounds)],
+            )),
+            (_, Some(_), _) => refuse(Message::new(
+                "{} goes with {} mean: the features of others are taken in [-1, 1]; leave it out",
+                &[&Parameter::FeatureBounds, &Parameter::Model],
+            )),
+            (ModelName::Logistic, None, Some(_)) => refuse(Message::new(
+                "{} goes with {} linear: a binary target has none; leave it out",
+                &[&Parameter::TargetBounds, &Parameter::Model],
+            )),
         }
     }
 
     fn problem(&self) -> Result<Problem, Failure> {
         let model = self.model_name_and_bounds()?;
         if self.model == ModelName::Logistic && self.sigma.is_some() {
-            return Err(Failure::Usage(
-                "--sigma goes with --model mean and linear: a binary response has no other spread; leave it out".into(),
-            ));
+            return Err(Failure::Usage(Message::new(
+                "{} goes with {} mean and linear: a binary response has no other spread; leave it out",
+                &[&Parameter::Sigma, &Parameter::Model],
+            )));
         }
         let problem = Problem {
             model,
@@ -212,7 +223,10 @@ impl Question {
         };
         problem.validate()?;
         if self.error.is_some_and(|error| !(error.is_finite() && error > 0.0)) {
-            return Err(Failure::Usage("--error must be a finite number above 0: a squared l2 error".into()));
+            return Err(Failure::Usage(Message::new(
+                "{} must be a finite number above 0: a squared l2 error",
+                &[&Parameter::Error],
+            )));
         }
         Ok(problem)
     }
@@ -307,7 +321,7 @@ impl Simulation<'_> {
             let Some(next) = law.rows(wanted, epsilon) else {
                 return Err(Failure::Failed(format!(
                     "no number of rows up to 10^12 brings the error to {error} at epsilon {epsilon}: ask for a larger error"
-                )));
+                ).into()));
             };
             // A law far from its points is no guide, and large tables take long.
             let next = (next.ceil() as usize).clamp(20, rows.saturating_mul(4));
@@ -329,7 +343,7 @@ impl Simulation<'_> {
                 return Err(Failure::Failed(format!(
                     "no epsilon up to 100 brings the error to {error} with {rows} rows: most of it is sampling error, so plan \
                      for more rows"
-                )));
+                ).into()));
             };
             // Three digits: a plan is no more exact, and cached points are found again.
             let next: f64 = format!("{next:.2e}").parse().unwrap_or(next);
@@ -379,7 +393,7 @@ impl StudyDocument {
                     "none: no coefficient can be determined; more rows, a larger epsilon or fewer columns help"
                 }
             };
-            rows.push(vec!["intervals of fit --intervals".into(), words.into()]);
+            rows.push(vec!["intervals of a fit".into(), words.into()]);
         }
         format!(
             "{}\nRates hold up to a constant; those named fitted come from simulation. Real rows may be harder than simulated ones.\n",

@@ -1,6 +1,7 @@
 //! What `--tune` asks for: parameters that are chosen privately, from the same budget.
 
 use super::failure::Failure;
+use dpglm::error::{Message, Parameter};
 
 /// The largest sparsity that is tried where the user names none.
 const LARGEST: usize = 40;
@@ -19,22 +20,24 @@ pub struct Tune {
 }
 
 /// Reads `sparsity=auto,clip=auto`.
-pub fn parse(text: &str) -> Result<Tune, String> {
+pub fn parse(text: &str) -> Result<Tune, Message> {
     let mut tune = Tune::default();
     for word in text.split(',') {
         let Some((name, value)) = word.trim().split_once('=') else {
             return Err(format!(
                 "`{word}` is not of the form NAME=auto: write it like sparsity=auto,clip=auto"
-            ));
+            )
+            .into());
         };
         match (name, value) {
             ("sparsity", "auto") => tune.sparsity = Some(LARGEST),
             ("sparsity", value) => {
                 let largest = value.strip_prefix("auto:").and_then(|n| n.parse().ok()).filter(|n| *n > 0);
                 let Some(largest) = largest else {
-                    return Err(format!(
-                        "sparsity must be auto, or auto:MAX with the largest number of columns, got {value}; a known number \
-                         goes to --sparsity"
+                    return Err(Message::new(
+                        "sparsity must be auto, or auto:MAX with the largest number of columns, got {}; a known number \
+                         goes to {}",
+                        &[&value, &Parameter::Sparsity],
                     ));
                 };
                 tune.sparsity = Some(largest);
@@ -46,8 +49,8 @@ pub fn parse(text: &str) -> Result<Tune, String> {
                             clip=auto"
                     .into());
             }
-            ("ridge" | "clip", value) => return Err(format!("{name} must be auto, got {value}")),
-            _ => return Err(format!("`{name}` is nothing that can be tuned: sparsity, ridge or clip")),
+            ("ridge" | "clip", value) => return Err(format!("{name} must be auto, got {value}").into()),
+            _ => return Err(format!("`{name}` is nothing that can be tuned: sparsity, ridge or clip").into()),
         }
     }
     Ok(tune)
@@ -61,21 +64,24 @@ impl Tune {
 
     /// Refuses what is both given and to be chosen.
     pub fn validate(&self, sparsity: bool, ridge: bool) -> Result<(), Failure> {
-        let refuse = |message: &str| Err(Failure::Usage(message.into()));
+        let refuse = |message: Message| Err(Failure::Usage(message));
         if self.sparsity.is_some() && sparsity {
-            return refuse(
-                "--sparsity gives the number that --tune sparsity=auto would choose: leave out one of them",
-            );
+            return refuse(Message::new(
+                "{} gives the number that {} sparsity=auto would choose: leave out one of them",
+                &[&Parameter::Sparsity, &Parameter::Tune],
+            ));
         }
         if self.ridge.is_some() && ridge {
-            return refuse(
-                "--ridge gives the penalty that --tune ridge=auto would choose: leave out one of them",
-            );
+            return refuse(Message::new(
+                "{} gives the penalty that {} ridge=auto would choose: leave out one of them",
+                &[&Parameter::Ridge, &Parameter::Tune],
+            ));
         }
         if self.ridge.is_some() && (self.sparsity.is_some() || sparsity) {
-            return refuse(
-                "--tune ridge=auto is for dense models: choose the sparsity or the penalty, not both",
-            );
+            return refuse(Message::new(
+                "{} ridge=auto is for dense models: choose the sparsity or the penalty, not both",
+                &[&Parameter::Tune],
+            ));
         }
         Ok(())
     }

@@ -26,7 +26,7 @@ pub mod renyi;
 pub mod selections;
 pub mod shuffle;
 
-use crate::error::{Error, Result, require_positive};
+use crate::error::{Error, Parameter, Result, require_positive};
 use crate::parallel;
 use crate::privacy::budget::check_delta;
 use crate::privacy::{Event, Noise};
@@ -88,7 +88,7 @@ pub fn epsilon_at(events: &[Event], delta: f64) -> Result<f64> {
 /// may underflow to zero only where a pure guarantee holds or the true delta is below 1e-300.
 pub fn delta_at(events: &[Event], epsilon: f64) -> Result<f64> {
     if epsilon != 0.0 {
-        require_positive("epsilon", epsilon, "ask for the curve at an epsilon of 0 or above")?;
+        require_positive(Parameter::Epsilon, epsilon, "ask for the curve at an epsilon of 0 or above")?;
     }
     Ok(Accountant::new(events)?.delta(epsilon))
 }
@@ -142,7 +142,7 @@ impl Accountant {
         let left = (delta - self.spent) * (1.0 - 1e-14);
         if !(left > 0.0 && delta < 1.0) {
             return Err(Error::OutOfRange {
-                parameter: "delta",
+                parameter: Parameter::Delta,
                 range: "above what the approximate releases fail with, and below 1",
                 value: format!("{delta:e} against {:e}", self.spent),
                 remedy: "state a larger delta",
@@ -157,7 +157,7 @@ impl Accountant {
         if delta == 0.0 {
             if basic.is_none() {
                 return Err(Error::OutOfRange {
-                    parameter: "delta",
+                    parameter: Parameter::Delta,
                     range: "above 0 where a release is Gaussian or zCDP",
                     value: "0".into(),
                     remedy: "state a delta well below 1/n",

@@ -1,17 +1,24 @@
 //! The crate's one error type.
 //!
 //! A message names the parameter, the range it must lie in, the value received and the way out. Configuration may
-//! appear in a message; a value that depends on private rows never does.
+//! appear in a message; a value that depends on private rows never does. A parameter is a [`Parameter`], not text, so that each front end
+//! can write it as its users do.
+
+mod message;
+mod parameter;
+
+pub use message::{AsPieces, Dialect, Message, Piece, Words};
+pub use parameter::Parameter;
 
 /// What went wrong, in words a caller can act on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A parameter lies outside its valid range.
-    #[error("{parameter} must be {range}, got {value}: {remedy}")]
+    #[error("{} must be {range}, got {value}: {remedy}", .parameter.words())]
     OutOfRange {
-        /// The parameter's name as the caller wrote it.
-        parameter: &'static str,
+        /// The parameter.
+        parameter: Parameter,
         /// The allowed range, in words.
         range: &'static str,
         /// The value received.
@@ -49,7 +56,7 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Refuses everything but a finite number above zero.
-pub(crate) fn require_positive(parameter: &'static str, value: f64, remedy: &'static str) -> Result<f64> {
+pub(crate) fn require_positive(parameter: Parameter, value: f64, remedy: &'static str) -> Result<f64> {
     if value.is_finite() && value > 0.0 {
         return Ok(value);
     }
@@ -57,7 +64,7 @@ pub(crate) fn require_positive(parameter: &'static str, value: f64, remedy: &'st
 }
 
 /// Refuses a count of zero.
-pub(crate) fn require_nonzero(parameter: &'static str, value: u64, remedy: &'static str) -> Result<u64> {
+pub(crate) fn require_nonzero(parameter: Parameter, value: u64, remedy: &'static str) -> Result<u64> {
     if value > 0 {
         return Ok(value);
     }

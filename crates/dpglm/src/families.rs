@@ -22,7 +22,7 @@ pub mod poisson;
 pub use likelihood::Likelihood;
 pub use monotone::MonotoneLink;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use poisson::ClippedPoisson;
 
 /// A response family with one linear predictor.
@@ -115,7 +115,7 @@ impl Family {
         let cap = if matches!(self, Family::Logistic) { 0.5 } else { cap };
         if !(cap.is_finite() && cap > 0.0) {
             return Err(Error::OutOfRange {
-                parameter: "score cap",
+                parameter: Parameter::ScoreCap,
                 range: "a finite number above 0",
                 value: cap.to_string(),
                 remedy: "a cap about the size of a typical residual is best",

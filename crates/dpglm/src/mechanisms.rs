@@ -23,7 +23,7 @@ pub use peeling::LaplacePeeling;
 pub use quantile::{Candidates, PrivateQuantile};
 pub(crate) use tally::Tally;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::privacy::Event;
 
 /// What left, and the events that pay for it.
@@ -60,7 +60,7 @@ fn require_support(support: usize, dimension: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::OutOfRange {
-        parameter: "support size",
+        parameter: Parameter::SupportSize,
         range: "from 1 to the number of coordinates",
         value: format!("{support} of {dimension}"),
         remedy: "ask for fewer coordinates",

@@ -23,7 +23,7 @@ pub mod transfer;
 
 pub use inverse::{epsilon_for, rows_for};
 
-use crate::error::{Error, Result, require_positive};
+use crate::error::{Error, Parameter, Result, require_positive};
 
 /// What a rate depends on.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,21 +45,21 @@ pub struct Setting {
 impl Setting {
     /// A setting in which the rates make sense: `n >= 3`, `1 <= s <= d`, `0 < delta < 1/e`.
     pub fn new(n: f64, d: f64, s: f64, epsilon: f64, delta: f64, sigma: f64) -> Result<Self> {
-        require_positive("epsilon", epsilon, "state the privacy loss")?;
-        require_positive("sigma", sigma, "state the standard deviation of the noise")?;
+        require_positive(Parameter::Epsilon, epsilon, "state the privacy loss")?;
+        require_positive(Parameter::Sigma, sigma, "state the standard deviation of the noise")?;
         if !(n.is_finite() && n >= 3.0) {
-            return Err(refused("rows", "a finite number of at least 3", n, "plan for more rows"));
+            return Err(refused(Parameter::Rows, "a finite number of at least 3", n, "plan for more rows"));
         }
         if !(d.is_finite() && d >= 1.0) {
-            return Err(refused("columns", "a finite number of at least 1", d, "count the columns"));
+            return Err(refused(Parameter::Columns, "a finite number of at least 1", d, "count the columns"));
         }
         if !(1.0..=d).contains(&s) {
             let remedy = "give the number of coefficients that may differ from zero";
-            return Err(refused("sparsity", "from 1 to the number of columns", s, remedy));
+            return Err(refused(Parameter::Sparsity, "from 1 to the number of columns", s, remedy));
         }
         if !(delta > 0.0 && delta < (-1f64).exp()) {
             let remedy = "a delta above 1/e promises nothing; take one well below 1/n";
-            return Err(refused("delta", "above 0 and below 1/e", delta, remedy));
+            return Err(refused(Parameter::Delta, "above 0 and below 1/e", delta, remedy));
         }
         Ok(Self { n, d, s, epsilon, delta, sigma })
     }
@@ -96,7 +96,7 @@ impl Setting {
     }
 }
 
-fn refused(parameter: &'static str, range: &'static str, value: f64, remedy: &'static str) -> Error {
+fn refused(parameter: Parameter, range: &'static str, value: f64, remedy: &'static str) -> Error {
     Error::OutOfRange { parameter, range, value: value.to_string(), remedy }
 }
 

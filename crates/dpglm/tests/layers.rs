@@ -93,6 +93,32 @@ fn no_crate_depends_on_a_later_one() {
     );
 }
 
+/// Crates whose messages several front ends show, each in its own way.
+const SHARED: [&str; 6] = ["dpglm", "dpglm-sign", "dpglm-io", "dpglm-workflow", "dpglm-collect", "dpglm-py"];
+
+#[test]
+fn only_the_command_speaks_of_flags() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut wrong = Vec::new();
+    for name in SHARED {
+        for file in sources(&root.join(name).join("src")) {
+            let code = product_code(&file);
+            let lines = code.lines().enumerate().filter(|(_, line)| names_a_flag(line));
+            wrong.extend(lines.map(|(at, line)| format!("{}:{}: {}", file.display(), at + 1, line.trim())));
+        }
+    }
+    assert!(wrong.is_empty(), "write a `Parameter` in a `Message`:\n{}", wrong.join("\n"));
+    // The check itself can fail.
+    assert!(names_a_flag("    \"leave out --ridge\","));
+    assert!(!names_a_flag("    // as --ridge does"));
+}
+
+/// Whether a line of code, its comment aside, holds `--` before a letter: nothing but a text does.
+fn names_a_flag(line: &str) -> bool {
+    let code = line.split("//").next().unwrap_or("");
+    code.split("--").skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()))
+}
+
 /// What a manifest names on the left of its lines.
 fn crates_used(manifest: &str) -> BTreeSet<String> {
     let dependencies = manifest.split("\n[").filter(|part| part.contains("dependencies]"));

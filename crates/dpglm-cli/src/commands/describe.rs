@@ -2,7 +2,7 @@
 
 use crate::artefact::{Artefact, Destination};
 use crate::failure::Failure;
-use crate::progress::tell;
+use crate::progress;
 use crate::table::{Columns, Search, Storage};
 use crate::{Format, budget, flags, planned};
 use clap::Args;
@@ -131,7 +131,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     }
     let table = columns.read(path, &known, false)?;
     let document =
-        prepared.describe(&table, privacy, &mut arguments.budget.source()?, &mut |note| tell(note))?;
+        prepared.describe(&table, privacy, &mut arguments.budget.source()?, &mut progress::note)?;
     if let Some(path) = &arguments.svg {
         dpglm_io::write_atomically(path, document.svg().as_bytes())?;
     }

@@ -5,6 +5,7 @@ pub(super) mod sparse;
 use crate::artefact::{Artefact, Destination};
 use crate::failure::Failure;
 use crate::model::{Family, FitRequest, Method, Model};
+use crate::progress;
 use crate::progress::{Progress, tell};
 use crate::table::{self, Columns, PublicFacts};
 use crate::{Format, budget, flags, planned};
@@ -12,7 +13,7 @@ use clap::Args;
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
 use dpglm_io::{Response, UniformBounds};
-use dpglm_workflow::tune::{self, Tune};
+use dpglm_workflow::tune::Tune;
 use dpglm_workflow::{fit, notes};
 use std::path::{Path, PathBuf};
 
@@ -81,7 +82,7 @@ pub struct Arguments {
 
     /// Choose parameters privately, from the same budget: sparsity=auto (or auto:MAX, at most MAX coefficients), ridge=auto,
     /// clip=auto, separated by commas. Every fifth row validates; the certificate lists what each part of the rows pays for
-    #[arg(long, value_name = "WHAT", value_parser = tune::parse, help_heading = "Model")]
+    #[arg(long, value_name = "WHAT", value_parser = flags::tune, help_heading = "Model")]
     tune: Option<Tune>,
 
     #[command(flatten)]
@@ -150,8 +151,8 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         false => RandomSource::insecure_seeded(0),
     };
     let mut bar = Progress::new();
-    let document = prepared
-        .fit(&model, privacy, &mut rng, &mut |note| tell(note), &mut |done, of| bar.step(done, of))?;
+    let document =
+        prepared.fit(&model, privacy, &mut rng, &mut progress::note, &mut |done, of| bar.step(done, of))?;
     drop(bar);
     destination.release(&Artefact::Fit(Box::new(document)), format)
 }
@@ -167,9 +168,9 @@ fn dry_run(
     let file = arguments.file.as_deref().or(arguments.design.as_deref());
     let (rows, columns) = known.shape(file, arguments.rows)?;
     budget::warn_of_large_delta(privacy, rows);
-    notes::of_few_rows(model.sparse.sparsity, rows).iter().for_each(|note| tell(note));
+    notes::of_few_rows(model.sparse.sparsity, rows).iter().for_each(progress::note);
     let ready = model.prepare(known.plan_shape(columns + usize::from(model.intercept), rows), privacy)?;
-    notes::of_undetermined(model, &ready).iter().for_each(|note| tell(note));
+    notes::of_undetermined(model, &ready).iter().for_each(progress::note);
     let (events, parts, adjacency) = (ready.events()?, ready.parts()?, known.adjacency());
     let rng = arguments.budget.source()?;
     let certificate = planned::certificate(events, parts, adjacency, model.assumption(), privacy, &rng)?;

@@ -3,12 +3,12 @@
 use crate::artefact::{Artefact, Destination};
 use crate::failure::Failure;
 use crate::means::{MeanMethod, Means};
-use crate::progress::tell;
+use crate::progress;
 use crate::table::{self, Columns, PublicFacts};
 use crate::{Format, budget, flags, planned};
 use clap::Args;
 use dpglm_io::{EncodedColumn, Scaling, UniformBounds};
-use dpglm_workflow::tune::{self, Tune};
+use dpglm_workflow::tune::Tune;
 use dpglm_workflow::{fit, notes};
 use indexmap::IndexMap;
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ pub struct Arguments {
     #[arg(long, value_name = "S", value_parser = flags::sparsity, allow_negative_numbers = true)]
     sparsity: Option<usize>,
     /// Choose the number of means that differ from zero privately, from the same budget: sparsity=auto (or auto:MAX, at most MAX)
-    #[arg(long, value_name = "WHAT", value_parser = tune::parse)]
+    #[arg(long, value_name = "WHAT", value_parser = flags::tune)]
     tune: Option<Tune>,
     /// How to take them; `dpglm methods` explains each [default: columns under a schema, localise with --feature-bounds or
     /// --sparsity]
@@ -133,7 +133,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
             planned::refuse_misplaced(&arguments.columns, arguments.output.as_deref())?;
             let (rows, columns) = known.shape(file.as_deref(), arguments.rows)?;
             budget::warn_of_large_delta(privacy, rows);
-            notes::of_few_rows(means.sparsity.or(means.largest), rows).iter().for_each(|note| tell(note));
+            notes::of_few_rows(means.sparsity.or(means.largest), rows).iter().for_each(progress::note);
             let declared = match &known {
                 PublicFacts::Schema(schema) => schema.encoded()?.0,
                 // The noise does not depend on the ranges.
@@ -151,7 +151,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let destination = Destination::new(arguments.output.as_deref(), arguments.sign.as_deref())?;
     let table = arguments.columns.read(path, &known, false)?;
     let document =
-        fit::take_means(&means, &table, privacy, &mut arguments.budget.source()?, &mut |note| tell(note))?;
+        fit::take_means(&means, &table, privacy, &mut arguments.budget.source()?, &mut progress::note)?;
     destination.release(&Artefact::Mean(Box::new(document)), format)
 }
 

@@ -1,7 +1,8 @@
 //! `dpglm plan`: how many rows, how much privacy, what error? Two of them give the third.
 
 use crate::failure::Failure;
-use crate::progress::{Progress, tell};
+use crate::progress;
+use crate::progress::Progress;
 use crate::table;
 use crate::{Format, flags, render};
 use clap::Args;
@@ -80,7 +81,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         cache: arguments.cache.clone(),
     };
     let mut bar = Progress::new();
-    let answer = question.answer(&mut |note| tell(note), &mut |done, of| bar.step(done, of))?;
+    let answer = question.answer(&mut progress::note, &mut |done, of| bar.step(done, of))?;
     drop(bar);
     if let Some(path) = &arguments.plot {
         let found = &answer.document;

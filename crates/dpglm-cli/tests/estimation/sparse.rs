@@ -236,7 +236,7 @@ fn sparse_flags_that_do_not_fit_together() {
         ("--sparsity 2 --method frank-wolfe --no-intercept", vec!["needs --l1-radius"]),
         ("--method frank-wolfe --no-intercept --l1-radius 0", vec!["radius", "above 0"]),
         ("--sparsity 2 --row-norm 1", vec!["--row-norm goes with --method dp-iht"]),
-        ("--sparsity 2 --method dp-iht --row-norm 0", vec!["row norm", "above 0"]),
+        ("--sparsity 2 --method dp-iht --row-norm 0", vec!["--row-norm", "above 0"]),
         ("--sparsity 2 --l1-radius 1", vec!["--l1-radius goes with --method frank-wolfe"]),
         ("--sparsity 2 --accept x", vec!["--accept goes with --method transfer-literal"]),
         ("--sparsity 2 --method noisy-iht --intervals 0.95", vec!["--intervals", "--method select-refine"]),

@@ -80,7 +80,7 @@ impl SignedStudy {
         let key = self.key.ok_or_else(|| {
             Error::study(
                 "the signature does not say whose it is",
-                "give the curator's public key with --key, or sign the study again with this version",
+                "give the curator's public key, or sign the study again with this version",
             )
         })?;
         self.verify(&key)

@@ -1,5 +1,6 @@
 //! How each column of a file enters the encoded table: the schema matched to the file's column names.
 
+use dpglm::error::{Message, Parameter};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -260,7 +261,9 @@ fn undeclared_columns(schema: &Schema, names: &[String]) -> Vec<usize> {
 /// What to do about a file whose first line is a row.
 const WITHOUT_HEADER: &str = "if the file has no header line, write names = [...] in the schema";
 /// The same about a file to predict for.
-const NEW_WITHOUT_HEADER: &str = "if the file has no header line, give --no-header";
+fn new_without_header() -> Message {
+    Message::new("if the file has no header line, give {}", &[&Parameter::NoHeader])
+}
 
 fn refuse_undeclared(schema: &Schema, path: &Path, names: &[String], undeclared: &[usize]) -> Result<()> {
     if undeclared.is_empty() {
@@ -309,18 +312,21 @@ fn refuse_absent(
     if absent.is_empty() {
         return Ok(());
     }
-    let without_header = if needs_target { WITHOUT_HEADER } else { NEW_WITHOUT_HEADER };
+    let without_header = if needs_target { WITHOUT_HEADER.into() } else { new_without_header() };
     let declared = names.len() - undeclared.len();
     Err(Error::file(
         path,
         Place::Header,
         format!("column {} is declared in the schema but missing here", list(absent)),
-        delimiter_hint(names).unwrap_or_else(|| {
-            format!(
-                "{declared} of the file's {} columns are declared; correct the schema or the file; {without_header}",
-                names.len()
-            )
-        }),
+        delimiter_hint(names).map_or_else(
+            || {
+                Message::new(
+                    "{} of the file's {} columns are declared; correct the schema or the file; {}",
+                    &[&declared, &names.len(), &without_header],
+                )
+            },
+            Message::from,
+        ),
     ))
 }
 

@@ -3,6 +3,7 @@
 //! Nothing about how a file is read is told from its cells. Whether the first line holds names is declared. Comments stand before the
 //! table only. In a file of one column a blank line is a missing cell, so that nobody's missing cell changes the number of rows.
 
+use dpglm::error::{Message, Parameter};
 use std::collections::HashSet;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -163,7 +164,10 @@ impl Table {
                 format!(
                     "{why}, so this may be somebody's row and no header: its cells must not become names"
                 ),
-                "if the file has no header line, say so with --no-header; else give every column a name of its own",
+                Message::new(
+                    "if the file has no header line, say so with {}; else give every column a name of its own",
+                    &[&Parameter::NoHeader],
+                ),
             ));
         }
         let names = header(path, &opened.line)?;

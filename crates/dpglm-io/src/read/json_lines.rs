@@ -7,6 +7,7 @@
 //! | other keys than the first line; a key twice; a list or an object as a value; no object | a fault of the file |
 //! | nothing | the line is passed over |
 
+use dpglm::error::{Message, Parameter};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -40,7 +41,7 @@ impl Source for JsonLines {
             return Err(Error::declaration(
                 "header",
                 format!("{} names its columns in every line", path.display()),
-                "leave out --header and --no-header",
+                Message::new("leave out {} and {}", &[&Parameter::Header, &Parameter::NoHeader]),
             ));
         }
         let looks = |value: &Value| match value {

@@ -2,6 +2,7 @@
 
 pub(crate) mod lists;
 
+use dpglm::error::{Message, Parameter};
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -67,7 +68,7 @@ impl Source for Parquet {
             return Err(Error::declaration(
                 "header",
                 format!("{} is a Parquet file and names its columns itself", path.display()),
-                "leave out --header and --no-header",
+                Message::new("leave out {} and {}", &[&Parameter::Header, &Parameter::NoHeader]),
             ));
         }
         Ok((Table::open(path)?.preview(), None))

@@ -181,7 +181,7 @@ fn searched(name: &str, raw: &RawColumn, whole: bool) -> Result<Option<(Bounds, 
             let lower = if whole { 0.0 } else { -largest };
             let upper = if whole { largest.ceil() } else { largest };
             Ok(Some((
-                crate::bounds::declared(&format!("columns.{name}.magnitude"), lower, upper)?,
+                crate::bounds::declared(format!("columns.{name}.magnitude"), lower, upper)?,
                 resolution,
             )))
         }

@@ -41,7 +41,7 @@ fn an_undeclared_header_is_refused_whatever_the_first_line_says() {
                     "t.csv",
                     "must be declared",
                     "its cells do not decide",
-                    "--header or --no-header",
+                    "`header` or `no header`",
                 ],
             );
             let rest = m.replace(&file.path.display().to_string(), "").replace("somebody's", "");
@@ -120,25 +120,25 @@ fn declarations_that_say_nothing_are_refused() {
     let lists = Some(["indices".to_owned(), "values".to_owned()]);
     let declared = uniform().with_header(true);
     for (path, uniform, parts) in [
-        (&array.path, uniform().with_header(true), ["x.npy is no delimited text", "--no-header"]),
-        (&sparse.path, uniform().with_features(1).with_header(false), ["t.libsvm is no", "--header"]),
-        (&table.path, uniform().with_header(true), ["t.parquet is no", "leave out --header"]),
-        (&array.path, uniform().with_features(2), ["x.npy says itself", "leave out --columns"]),
-        (&table.path, uniform().with_features(2), ["t.parquet says itself", "--columns"]),
-        (&text.path, declared.clone().with_features(2), ["t.csv says itself", "--columns"]),
+        (&array.path, uniform().with_header(true), ["x.npy is no delimited text", "`no header`"]),
+        (&sparse.path, uniform().with_features(1).with_header(false), ["t.libsvm is no", "`header`"]),
+        (&table.path, uniform().with_header(true), ["t.parquet is no", "leave out `header`"]),
+        (&array.path, uniform().with_features(2), ["x.npy says itself", "leave out `columns`"]),
+        (&table.path, uniform().with_features(2), ["t.parquet says itself", "`columns`"]),
+        (&text.path, declared.clone().with_features(2), ["t.csv says itself", "`columns`"]),
         (
             &text.path,
             UniformBounds { lists: lists.clone(), ..declared },
-            ["t.csv has no lists", "--sparse-columns"],
+            ["t.csv has no lists", "`sparse columns`"],
         ),
-        (&table.path, UniformBounds { lists, ..uniform() }, ["t.parquet has no lists", "--sparse-columns"]),
+        (&table.path, UniformBounds { lists, ..uniform() }, ["t.parquet has no lists", "`sparse columns`"]),
     ] {
         says(&message(read_uniform(path, &uniform, &OPTIONS)), &parts);
         says(&message(shape(path, Declared::Uniform(&uniform), &OPTIONS)), &parts);
     }
     says(
         &message(draft(&table.path, Some(true), false)),
-        &["names its columns itself", "leave out --header"],
+        &["names its columns itself", "leave out `header`"],
     );
     assert!(draft(&table.path, None, false).is_ok());
 }
@@ -154,7 +154,7 @@ fn a_unit_is_no_feature() {
     let m = message(read_uniform(&file.path, &declared.clone().with_unit("id"), &OPTIONS));
     says(&m, &["there is no column `id` for the unit", "`a`, `who`, `y`"]);
     let m = message(read_uniform(&file.path, &declared.with_unit("y"), &OPTIONS));
-    says(&m, &["`y`", "cannot be the target too", "--target"]);
+    says(&m, &["`y`", "cannot be the target too", "`target`"]);
     let array = sample("x.npy", npy("'<f8'", false, "(1, 2)", &f64_bytes(&[1.0, 2.0])));
     let sparse = sample("t.libsvm", "1 1:1\n");
     let lists = sample("t.parquet", LIST_KINDS[0].file(&[some(&[0])], &[some(&[1.0])], &[1.0]));
@@ -167,7 +167,7 @@ fn a_unit_is_no_feature() {
             message(read_uniform(path, &uniform.clone().with_unit("x0"), &OPTIONS)),
             message(shape(path, Declared::Uniform(&uniform.clone().with_unit("x0")), &OPTIONS)),
         ] {
-            says(&m, &["unit: ", "have no names", "leave out --unit"]);
+            says(&m, &["unit: ", "have no names", "leave out `unit`"]);
         }
     }
     // In text without a header the columns are numbered.

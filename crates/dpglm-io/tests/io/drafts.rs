@@ -59,7 +59,7 @@ fn a_first_line_that_may_be_a_row_is_refused() {
     ] {
         let file = sample("t.csv", format!("{line}\n50,Private,83311\n"));
         let m = message(draft(&file.path, Some(true), false));
-        says(&m, &[why, "--no-header", "line 1"]);
+        says(&m, &[why, "`no header`", "line 1"]);
         for cell in ["39", "77516", "State-gov", "Ann", "Berlin"] {
             assert!(!m.contains(cell), "{cell}: {m}");
         }

@@ -92,7 +92,7 @@ fn lines_of_json_say_what_delimited_text_says() {
     assert_eq!((table.response, table.weights), (text.response, text.weights));
     let draft = dpglm_io::draft(&file.path, None, true).unwrap();
     assert!(draft.contains("y = { kind = \"binary\"") && draft.contains("x = { kind = \"real\""), "{draft}");
-    says(&message(dpglm_io::draft(&file.path, Some(true), true)), &["in every line", "--header"]);
+    says(&message(dpglm_io::draft(&file.path, Some(true), true)), &["in every line", "`header`"]);
 
     let wrong = |line: &str| {
         let first = "{\"x\": 1, \"who\": \"a\", \"y\": true}\n";
@@ -322,7 +322,7 @@ fn libsvm_text() {
     let huge = sample("t.libsvm", "1 1:0.5 99999999999:1 99999999999999999999999:1\n");
     assert_eq!(entries(&read_uniform(&huge.path, &narrow, &OPTIONS).unwrap()), [0.5, 0.0]);
     let unknown = message(read_uniform(&file.path, &UniformBounds::new(0.0, 1.0), &OPTIONS));
-    says(&unknown, &["t.libsvm", "number of columns", "one private row", "--columns"]);
+    says(&unknown, &["t.libsvm", "number of columns", "one private row", "`columns`"]);
 }
 
 #[test]

@@ -291,12 +291,12 @@ fn wrong_lists() {
     says(&message(read_uniform(&null.path, &uniform, &OPTIONS)), &["row 2", "missing or negative"]);
     let good = file(kind, &[1], &[1.0]);
     let unknown = UniformBounds { features: None, ..uniform.clone() };
-    says(&message(read_uniform(&good.path, &unknown, &OPTIONS)), &["number of columns", "--columns"]);
+    says(&message(read_uniform(&good.path, &unknown, &OPTIONS)), &["number of columns", "`columns`"]);
     let names =
         |a: &str, b: &str| UniformBounds { lists: Some([a.to_owned(), b.to_owned()]), ..uniform.clone() };
     for other in [names("columns", "values"), names("indices", "y")] {
         let m = message(read_uniform(&good.path, &other, &OPTIONS));
-        says(&m, &["there is no list", "`indices`", "`values`", "--sparse-columns"]);
+        says(&m, &["there is no list", "`indices`", "`values`", "`sparse columns`"]);
     }
     let m = message(read_uniform(&good.path, &names("values", "indices"), &OPTIONS));
     says(&m, &["elements of `values`", "whole numbers"]);

@@ -64,7 +64,7 @@ fn a_file_without_a_header_shows_no_cell() {
     let file = sample("new.csv", "30,2,Male,Private,a17,50\n");
     let options = ReadOptions { needs_target: false, ..ReadOptions::default() };
     let m = message(read_table(&file.path, &schema(PEOPLE_SCHEMA), &options));
-    says(&m, &["`age`", "0 of the file's 6 columns", "--no-header"]);
+    says(&m, &["`age`", "0 of the file's 6 columns", "`no header`"]);
     assert!(!m.contains("a17") && !m.contains("Private"), "{m}");
 }
 

@@ -83,9 +83,9 @@ impl Stage {
             });
         }
         if n < 8 {
-            return Err(Failure::Failed(format!(
-                "only {n} rows: an audit needs at least 8, and tells little below hundreds"
-            )));
+            return Err(Failure::Failed(
+                format!("only {n} rows: an audit needs at least 8, and tells little below hundreds").into(),
+            ));
         }
         let mut order: Vec<usize> = (0..n).collect();
         for i in (1..n).rev() {
@@ -128,7 +128,9 @@ pub fn simulated(
 ) -> Result<Stage, Failure> {
     let (rows, d) = (wanted.rows, wanted.columns);
     if rows < 8 || d == 0 {
-        return Err(Failure::Usage(format!("{rows} rows and {d} columns: an audit needs at least 8 and 1")));
+        return Err(Failure::Usage(
+            format!("{rows} rows and {d} columns: an audit needs at least 8 and 1").into(),
+        ));
     }
     let (low, high) = wanted.bounds;
     // As a file's columns are stored: centred where an intercept can take it up.

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::search;
 use dpglm::central::{Interval, MeanFit, Privacy};
 use dpglm::data::Design;
+use dpglm::error::{Message, Parameter};
 use dpglm::estimators::means::{self as library, Block, MeanRows, MeanShape, MeansFit};
 use dpglm::noise::RandomSource;
 use dpglm::release::{Estimator, Prepared};
@@ -54,8 +55,9 @@ impl ColumnMeans {
     pub(super) fn new(means: &Means, columns: &[EncodedColumn]) -> Result<Self, Failure> {
         let blocks = blocks(columns);
         if let Some(name) = means.weights.keys().find(|name| !blocks.iter().any(|(_, of)| of == name)) {
-            return Err(Failure::Usage(format!(
-                "--weights speaks of `{name}`, of which no mean is taken: give the names of declared columns"
+            return Err(Failure::Usage(Message::new(
+                "{} speaks of `{}`, of which no mean is taken: give the names of declared columns",
+                &[&Parameter::Weights, &name],
             )));
         }
         let precision = blocks.iter().map(|(_, of)| means.weights.get(*of).copied().unwrap_or(1.0)).collect();

@@ -4,6 +4,7 @@ use super::{Family, Method, Model, Sparse};
 use crate::failure::Failure;
 use crate::public_facts::PublicFacts;
 use crate::tune::Tune;
+use dpglm::error::{Message, Parameter};
 use dpglm_io::schema::Missing;
 use dpglm_io::{Domain, Schema};
 
@@ -52,9 +53,10 @@ impl FitRequest {
     /// The model for a table of which this is known. It is still to be validated.
     pub fn model(self, known: &PublicFacts) -> Result<Model, Failure> {
         let Some(domain) = known.domain()? else {
-            return Err(Failure::Usage(
-                "the schema names no target: write target = \"...\" in it, or give --target COLUMN".into(),
-            ));
+            return Err(Failure::Usage(Message::new(
+                "the schema names no target: write target = \"...\" in it, or give {} COLUMN",
+                &[&Parameter::Target],
+            )));
         };
         let facts = TableFacts {
             domain,
@@ -74,18 +76,19 @@ impl FitRequest {
         if let Some(exposure) = schema.and_then(Schema::exposure)
             && family != Family::Poisson
         {
-            return Err(Failure::Usage(format!(
-                "the exposure `{exposure}` goes with --family poisson, not with {}: change the family, or the schema",
-                family.name()
+            return Err(Failure::Usage(Message::new(
+                "the exposure `{}` goes with {} poisson, not with {}: change the family, or the schema",
+                &[&exposure, &Parameter::Family, &family.name()],
             )));
         }
         self.tune.validate(self.sparsity.is_some(), self.ridge.is_some())?;
         if let Some(unit) = &facts.unit
             && self.tune.divides_rows()
         {
-            return Err(Failure::Usage(format!(
-                "--tune divides the rows by their place in the table, but the unit `{unit}` is protected with all of its rows: give \
-                 the parameter itself, or leave out the unit"
+            return Err(Failure::Usage(Message::new(
+                "{} divides the rows by their place in the table, but the unit `{}` is protected with all of its rows: give \
+                 the parameter itself, or leave out the unit",
+                &[&Parameter::Tune, &unit],
             )));
         }
         let default = || {
@@ -94,10 +97,9 @@ impl FitRequest {
         };
         let method = match (self.robust, self.method) {
             (true, Some(method)) if method != Method::BoundedScore => {
-                return Err(Failure::Usage(format!(
-                    "--robust is short for --method {}, not for {}: give one of the two",
-                    Method::BoundedScore.name(),
-                    method.name()
+                return Err(Failure::Usage(Message::new(
+                    "{} is short for {} {}, not for {}: give one of the two",
+                    &[&Parameter::Robust, &Parameter::Method, &Method::BoundedScore.name(), &method.name()],
                 )));
             }
             (true, _) => Method::BoundedScore,
@@ -106,10 +108,10 @@ impl FitRequest {
         if self.tune.clip
             && !matches!(method, Method::Likelihood | Method::BoundedScore | Method::SelectRefine)
         {
-            return Err(Failure::Usage(format!(
-                "--tune clip=auto goes with --method likelihood, bounded-score and select-refine, which find their clip \
+            return Err(Failure::Usage(Message::new(
+                "{} clip=auto goes with {} likelihood, bounded-score and select-refine, which find their clip \
                  privately, not with {}: leave it out, or change the method",
-                method.name()
+                &[&Parameter::Tune, &Parameter::Method, &method.name()],
             )));
         }
         require_plain(method, facts.unit.as_deref(), schema)?;
@@ -143,16 +145,16 @@ fn require_plain(method: Method, unit: Option<&str>, schema: Option<&Schema>) ->
         return Ok(());
     }
     let (what, way_out) = if let Some(unit) = unit {
-        (format!("the unit `{unit}`"), "use --method select-refine")
+        (format!("the unit `{unit}`"), Message::new("use {} select-refine", &[&Parameter::Method]))
     } else if let Some(exposure) = schema.and_then(Schema::exposure) {
-        (format!("the exposure `{exposure}`"), "use --method select-refine")
+        (format!("the exposure `{exposure}`"), Message::new("use {} select-refine", &[&Parameter::Method]))
     } else if method == Method::Iht && schema.is_some_and(|schema| schema.missing() == Missing::Drop) {
-        ("missing = \"drop\"".to_owned(), "write missing = \"fill\"")
+        ("missing = \"drop\"".to_owned(), "write missing = \"fill\"".into())
     } else {
         return Ok(());
     };
-    Err(Failure::Usage(format!(
-        "--method {} takes one row a person, of weight 1, and no exposures, but there is {what}: {way_out}",
-        method.name()
+    Err(Failure::Usage(Message::new(
+        "{} {} takes one row a person, of weight 1, and no exposures, but there is {}: {}",
+        &[&Parameter::Method, &method.name(), &what, &way_out],
     )))
 }

@@ -9,6 +9,7 @@ use dpglm::central::transfer::SAME_SUPPORT;
 use dpglm::central::{DpIht, Fit, Iht, NoisyIht, SelectRefine, Selection, SparseMultinomial, Transfer};
 use dpglm::comparators::{FrankWolfe, JohnsonLindenstrauss, TwoStage};
 use dpglm::data::{Design, Shape};
+use dpglm::error::{Message, Parameter};
 use dpglm::privacy::Adjacency;
 use dpglm::release::Estimator;
 use dpglm::tuning::TunedSparsity;
@@ -44,41 +45,54 @@ pub struct PublicFeatures {
 impl Model {
     /// Refuses what does not go with a sparse method or needs one, before any private table is opened.
     pub(super) fn validate_sparse(&self) -> Result<(), Failure> {
-        let refuse = |message: String| Err(Failure::Usage(message));
+        let refuse = |message: Message| Err(Failure::Usage(message));
         let (method, sparse) = (self.method, &self.sparse);
         let name = method.name();
         match (method.takes_sparsity(), sparse.sparsity) {
             (TakesSparsity::Never, Some(_)) => {
-                return refuse(format!(
-                    "--sparsity cannot be had with --method {name}, which fits every column: leave out --method for a sparse \
-                     model, or --sparsity for a dense one"
+                return refuse(Message::new(
+                    "{} cannot be had with {} {}, which fits every column: leave out {} for a sparse \
+                     model, or {} for a dense one",
+                    &[
+                        &Parameter::Sparsity,
+                        &Parameter::Method,
+                        &name,
+                        &Parameter::Method,
+                        &Parameter::Sparsity,
+                    ],
                 ));
             }
             (TakesSparsity::Always, None) if sparse.largest.is_none() => {
-                return refuse(format!(
-                    "--method {name} needs --sparsity S, the number of coefficients that may differ from zero"
+                return refuse(Message::new(
+                    "{} {} needs {} S, the number of coefficients that may differ from zero",
+                    &[&Parameter::Method, &name, &Parameter::Sparsity],
                 ));
             }
             _ => {}
         }
         for (flag, is_given, goes_with) in [
-            ("--row-norm", sparse.row_norm.is_some(), &[Method::DpIht][..]),
-            ("--l1-radius", sparse.l1_radius.is_some(), &[Method::FrankWolfe]),
-            ("--public-features", sparse.has_public_features, &[Method::Transfer, Method::TransferLiteral]),
-            ("--accept", sparse.accepted.is_some(), &[Method::TransferLiteral]),
+            (Parameter::RowNorm, sparse.row_norm.is_some(), &[Method::DpIht][..]),
+            (Parameter::L1Radius, sparse.l1_radius.is_some(), &[Method::FrankWolfe]),
+            (
+                Parameter::PublicFeatures,
+                sparse.has_public_features,
+                &[Method::Transfer, Method::TransferLiteral],
+            ),
+            (Parameter::Accept, sparse.accepted.is_some(), &[Method::TransferLiteral]),
         ] {
             if is_given && !goes_with.contains(&method) {
                 let wanted = goes_with[0].name();
-                return refuse(format!(
-                    "{flag} goes with --method {wanted}, not with {name}: leave it out, or change the method"
+                return refuse(Message::new(
+                    "{} goes with {} {}, not with {}: leave it out, or change the method",
+                    &[&flag, &Parameter::Method, &wanted, &name],
                 ));
             }
         }
         if sparse.largest.is_some() && (method != Method::SelectRefine || self.family == Family::Multinomial)
         {
-            return refuse(format!(
-                "--tune sparsity=auto goes with --method select-refine and one predictor, not with {name} and {}: give --sparsity S",
-                self.family.name()
+            return refuse(Message::new(
+                "{} sparsity=auto goes with {} select-refine and one predictor, not with {} and {}: give {} S",
+                &[&Parameter::Tune, &Parameter::Method, &name, &self.family.name(), &Parameter::Sparsity],
             ));
         }
         if !method.is_sparse() {
@@ -94,19 +108,29 @@ impl Model {
             _ => self.family != Family::Multinomial,
         };
         if !fits {
-            return refuse(format!(
-                "--method {name} has no {family} model: use --sparsity without --method, or choose another family"
+            return refuse(Message::new(
+                "{} {} has no {} model: use {} without {}, or choose another family",
+                &[&Parameter::Method, &name, &family, &Parameter::Sparsity, &Parameter::Method],
             ));
         }
         if self.intercept && !method.takes_a_whole_model() {
-            return refuse(format!(
-                "--method {name} fits no intercept: give --no-intercept, or use --method select-refine"
+            return refuse(Message::new(
+                "{} {} fits no intercept: give {}, or use {} select-refine",
+                &[&Parameter::Method, &name, &Parameter::NoIntercept, &Parameter::Method],
             ));
         }
         if method == Method::TransferLiteral && sparse.accepted.is_none() {
-            return refuse(format!(
-                "--method {name} is private only if {SAME_SUPPORT}: give --accept \"{SAME_SUPPORT}\" if you believe it of \
-                 your data, or use --method transfer, which needs no assumption"
+            return refuse(Message::new(
+                "{} {} is private only if {}: give {} \"{}\" if you believe it of \
+                 your data, or use {} transfer, which needs no assumption",
+                &[
+                    &Parameter::Method,
+                    &name,
+                    &SAME_SUPPORT,
+                    &Parameter::Accept,
+                    &SAME_SUPPORT,
+                    &Parameter::Method,
+                ],
             ));
         }
         self.chosen_sparse().map(drop)
@@ -144,11 +168,11 @@ impl Model {
             }
             Method::FrankWolfe => {
                 let Some(radius) = sparse.l1_radius else {
-                    return Err(Failure::Usage(
-                        "--method frank-wolfe needs --l1-radius R, a public number and the largest l1 norm of the \
-                         coefficients, for columns scaled to [-1, 1]"
-                            .into(),
-                    ));
+                    return Err(Failure::Usage(Message::new(
+                        "{} frank-wolfe needs {} R, a public number and the largest l1 norm of the \
+                         coefficients, for columns scaled to [-1, 1]",
+                        &[&Parameter::Method, &Parameter::L1Radius],
+                    )));
                 };
                 let model = match logistic {
                     true => FrankWolfe::logistic(entry, radius)?,
@@ -171,7 +195,10 @@ impl Model {
             Method::Iht => {
                 let (iht, ridge) = (Iht::new(s)?, self.ridge.unwrap_or(0.0));
                 let Some(family) = self.family.one_predictor() else {
-                    return Err(Failure::Usage("--method iht has no multinomial model".into()));
+                    return Err(Failure::Usage(Message::new(
+                        "{} iht has no multinomial model",
+                        &[&Parameter::Method],
+                    )));
                 };
                 Ready::exact(move |data| {
                     let coefficients = iht.fit(&family, data, ridge)?;
@@ -209,9 +236,9 @@ impl Model {
     fn require_columns(&self, shape: Shape) -> Result<(), Failure> {
         let free = self.free_columns(shape);
         match self.sparse.sparsity {
-            Some(sparsity) if sparsity > free => Err(Failure::Usage(format!(
-                "sparsity must be from 1 to the number of columns, {free}, got {sparsity}: give the number of coefficients \
-                 that may differ from zero"
+            Some(sparsity) if sparsity > free => Err(Failure::Usage(Message::new(
+                "{} must be from 1 to the number of columns, {}, got {}: give the number of coefficients that may differ from zero",
+                &[&Parameter::Sparsity, &free, &sparsity],
             ))),
             _ => Ok(()),
         }
@@ -248,11 +275,10 @@ impl Sparse {
         }
         let first = public.names.iter().zip(private).position(|(a, b)| a != b);
         let at = first.unwrap_or(public.names.len().min(private.len())) + 1;
-        Err(Failure::Failed(format!(
-            "--public-features: {} public columns for {} private ones, and column {at} is the first that differs: they must \
+        Err(Failure::Failed(Message::new(
+            "{}: {} public columns for {} private ones, and column {} is the first that differs: they must \
              be the same columns in the same order",
-            public.names.len(),
-            private.len()
+            &[&Parameter::PublicFeatures, &public.names.len(), &private.len(), &at],
         )))
     }
 }

@@ -9,7 +9,7 @@
 
 use super::part::{self, Part};
 use super::{Guarantee, Method, epsilon_at};
-use crate::error::{Error, Result, require_positive};
+use crate::error::{Error, Parameter, Result, require_positive};
 use crate::privacy::budget::check_delta;
 use crate::privacy::conditions::{self, Randomness};
 use crate::privacy::decimal::{factor, plain, rounded_up};
@@ -408,7 +408,7 @@ impl TryFrom<Document> for Certificate {
 /// A point of a privacy curve: a finite epsilon from 0, delta in [0, 1).
 fn check_point(epsilon: f64, delta: f64) -> Result<()> {
     if epsilon != 0.0 {
-        require_positive("epsilon", epsilon, "the document was changed after it was written")?;
+        require_positive(Parameter::Epsilon, epsilon, "the document was changed after it was written")?;
     }
     if delta != 0.0 {
         check_delta(delta)?;

@@ -43,7 +43,7 @@
 //! Feldman, McMillan and Talwar, *Stronger privacy amplification by shuffling for Rényi and approximate differential privacy*,
 //! SODA 2023; the decomposition of a pair of densities is that of Kairouz, Oh and Viswanath, ICML 2015.
 
-use crate::error::{Error, Result, require_nonzero};
+use crate::error::{Error, Parameter, Result, require_nonzero};
 use crate::numeric::turning_point;
 use crate::privacy::budget::check_delta;
 
@@ -68,7 +68,7 @@ const LARGEST: f64 = 32.0;
 /// ```
 pub fn epsilon(local: f64, reports: u64, delta: f64) -> Result<f64> {
     check_local(local)?;
-    require_nonzero("reports", reports, "say among how many a report is shuffled")?;
+    require_nonzero(Parameter::Reports, reports, "say among how many a report is shuffled")?;
     if delta == 0.0 || reports == 1 {
         return Ok(local);
     }
@@ -82,10 +82,10 @@ pub fn epsilon(local: f64, reports: u64, delta: f64) -> Result<f64> {
 /// The delta at `epsilon` of one report, pure `local`, that is shuffled among `reports` in all.
 pub fn delta(local: f64, reports: u64, epsilon: f64) -> Result<f64> {
     check_local(local)?;
-    require_nonzero("reports", reports, "say among how many a report is shuffled")?;
+    require_nonzero(Parameter::Reports, reports, "say among how many a report is shuffled")?;
     if !(epsilon >= 0.0 && epsilon.is_finite()) {
         return Err(Error::OutOfRange {
-            parameter: "epsilon",
+            parameter: Parameter::Epsilon,
             range: "a finite number from 0",
             value: format!("{epsilon}"),
             remedy: "ask for a point of the privacy curve",
@@ -100,7 +100,7 @@ pub fn local_epsilon(epsilon_wanted: f64, delta: f64, reports: u64, most: f64) -
     check_delta(delta)?;
     if !(epsilon_wanted > 0.0 && epsilon_wanted.is_finite()) {
         return Err(Error::OutOfRange {
-            parameter: "epsilon",
+            parameter: Parameter::Epsilon,
             range: "a finite number above 0",
             value: format!("{epsilon_wanted}"),
             remedy: "say what the shuffled reports may cost",
@@ -119,7 +119,7 @@ fn check_local(local: f64) -> Result<()> {
         return Ok(());
     }
     Err(Error::OutOfRange {
-        parameter: "local epsilon",
+        parameter: Parameter::LocalEpsilon,
         range: "above 0 and at most 32",
         value: format!("{local}"),
         remedy: "give what one report costs before it is shuffled",

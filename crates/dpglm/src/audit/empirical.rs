@@ -13,7 +13,7 @@
 
 use super::binomial::{low_count, lower_bound, upper_bound};
 use crate::accounting::{account, epsilon_at, failure_probability};
-use crate::error::{Result, require_nonzero};
+use crate::error::{Parameter, Result, require_nonzero};
 use crate::noise::RandomSource;
 use crate::privacy::Event;
 
@@ -135,14 +135,18 @@ const LEVELS: [f64; 17] =
 impl Audit {
     /// `runs` on each side. An honest mechanism is refuted wrongly with probability at most `error`.
     pub fn new(runs: u64, error: f64) -> Result<Self> {
-        require_nonzero("runs", runs, "a few hundred thousand runs tell a noise scale from its half")?;
+        require_nonzero(
+            Parameter::Runs,
+            runs,
+            "a few hundred thousand runs tell a noise scale from its half",
+        )?;
         crate::privacy::budget::check_delta(error)?;
         Ok(Self { runs, pilot: (runs / 20).max(200), error })
     }
 
     /// Another size of the pilot on each side, for methods that take long. It costs power, never confidence.
     pub fn pilot(mut self, runs: u64) -> Result<Self> {
-        self.pilot = require_nonzero("pilot runs", runs, "a few dozen place the thresholds")?;
+        self.pilot = require_nonzero(Parameter::PilotRuns, runs, "a few dozen place the thresholds")?;
         Ok(self)
     }
 

@@ -21,7 +21,7 @@ use super::roc::Roc;
 use super::score::{Estimand, ScoreAttack};
 use super::table::Table;
 use crate::central::reference;
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::kernels::{fused_pass, predict};
 use crate::noise::RandomSource;
 
@@ -94,7 +94,7 @@ impl Inspection {
     pub fn new(estimand: Estimand, error: f64) -> Result<Self> {
         if !(error > 0.0 && error < 1.0) {
             return Err(Error::OutOfRange {
-                parameter: "error",
+                parameter: Parameter::Error,
                 range: "strictly between 0 and 1",
                 value: error.to_string(),
                 remedy: "0.05 gives bounds of 95% confidence",

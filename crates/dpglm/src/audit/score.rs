@@ -10,7 +10,7 @@
 //! `E sum A(z_i, M) = sum_j d/d theta_j E M_j`, which is about the number of coefficients for any accurate M. Both are checked below, by
 //! summing over every possible table and by simulation.
 
-use crate::error::{Result, require_positive};
+use crate::error::{Parameter, Result, require_positive};
 use crate::families::Family;
 
 /// What is estimated.
@@ -39,7 +39,8 @@ impl ScoreAttack {
 
     /// The family's dispersion c(sigma): the variance of a Gaussian response, or of a mean's rows.
     pub fn dispersion(mut self, dispersion: f64) -> Result<Self> {
-        self.dispersion = require_positive("dispersion", dispersion, "1 for logistic and Poisson responses")?;
+        self.dispersion =
+            require_positive(Parameter::Dispersion, dispersion, "1 for logistic and Poisson responses")?;
         Ok(self)
     }
 

@@ -3,7 +3,7 @@
 use super::canaries::PublicBox;
 use super::score::Estimand;
 use super::table::Table;
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::families::Family;
 use crate::noise::RandomSource;
 
@@ -28,7 +28,7 @@ impl DataModel {
             (0..cells.features.len()).filter(|&j| cells.features[j].0 < cells.features[j].1).collect();
         if support == 0 || support > varying.len() {
             return Err(Error::OutOfRange {
-                parameter: "support",
+                parameter: Parameter::Support,
                 range: "from 1 to the number of columns that vary",
                 value: support.to_string(),
                 remedy: "it is the number of columns that matter",

@@ -28,7 +28,7 @@ use super::start::Start;
 use crate::data::Dataset;
 use crate::data::Shape;
 use crate::data::range::require_magnitude;
-use crate::error::{Result, require_nonzero};
+use crate::error::{Parameter, Result, require_nonzero};
 use crate::families::Family;
 use crate::kernels::{Grid, exact_pass, rounding, weighted_row_norms};
 use crate::mechanisms::Candidates;
@@ -58,13 +58,14 @@ impl DpIht {
 
     /// With a public bound on the l2 norm of a row (of a unit's rows together). Longer ones are shortened.
     pub fn row_norm(mut self, bound: f64) -> Result<Self> {
-        self.row_norm = Some(require_magnitude("row norm", bound, "give 1 for rows scaled to length 1")?);
+        self.row_norm =
+            Some(require_magnitude(Parameter::RowNorm, bound, "give 1 for rows scaled to length 1")?);
         Ok(self)
     }
 
     /// With this many steps in place of 10.
     pub fn steps(mut self, steps: u64) -> Result<Self> {
-        self.steps = require_nonzero("steps", steps, "ten are usual")?;
+        self.steps = require_nonzero(Parameter::Steps, steps, "ten are usual")?;
         Ok(self)
     }
 

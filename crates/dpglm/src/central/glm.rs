@@ -37,7 +37,7 @@ use crate::accounting::Certificate;
 use crate::data::Dataset;
 use crate::data::Shape;
 use crate::data::range::{require_interval, require_magnitude, require_penalty};
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::families::{BoundedScore, Family};
 use crate::kernels::predict;
 use crate::release::{
@@ -85,10 +85,10 @@ impl Glm {
     /// A model whose response lies in the public interval `target` (0 and 1 for a binary one).
     pub fn new(family: Family, target: (f64, f64)) -> Result<Self> {
         let (low, high) =
-            require_interval("target bounds", target, "declare the public range of the response")?;
+            require_interval(Parameter::TargetBounds, target, "declare the public range of the response")?;
         if matches!(family, Family::Poisson) && !(low >= 0.0 && high >= 1.0) {
             return Err(Error::OutOfRange {
-                parameter: "target bounds",
+                parameter: Parameter::TargetBounds,
                 range: "from at least 0 to at least 1 for a count",
                 value: format!("[{low}, {high}]"),
                 remedy: "declare the smallest and the largest count a row may have",
@@ -105,15 +105,18 @@ impl Glm {
 
     /// Adds `ridge/2 * norm(coefficients)^2` to the mean loss (the intercept is not penalised).
     pub fn ridge(mut self, ridge: f64) -> Result<Self> {
-        self.ridge = require_penalty("ridge", ridge)?;
+        self.ridge = require_penalty(Parameter::Ridge, ridge)?;
         Ok(self)
     }
 
     /// Keeps the coefficients in the l2 ball of this radius. The intercept of a real response counts from the middle of the
     /// response's bounds.
     pub fn radius(mut self, radius: f64) -> Result<Self> {
-        self.radius =
-            Some(require_magnitude("radius", radius, "give the largest l2 norm of the coefficients")?);
+        self.radius = Some(require_magnitude(
+            Parameter::Radius,
+            radius,
+            "give the largest l2 norm of the coefficients",
+        )?);
         Ok(self)
     }
 

@@ -13,7 +13,7 @@
 
 use super::screening::require_sparsity;
 use crate::data::{Dataset, Design};
-use crate::error::{Error, Result, require_nonzero, require_positive};
+use crate::error::{Error, Parameter, Result, require_nonzero, require_positive};
 use crate::families::Family;
 use crate::kernels::{fused_pass, predict, weighted_gram};
 use nalgebra::{DMatrix, DVector};
@@ -39,19 +39,19 @@ pub struct Iht {
 impl Iht {
     /// With at most `sparsity` coefficients that are not zero.
     pub fn new(sparsity: usize) -> Result<Self> {
-        require_nonzero("sparsity", sparsity as u64, "at least one coefficient must be free")?;
+        require_nonzero(Parameter::Sparsity, sparsity as u64, "at least one coefficient must be free")?;
         Ok(Self { sparsity, step: None, iterations: 200 })
     }
 
     /// With a fixed step length. By default a table's largest curvature sets it.
     pub fn step(mut self, step: f64) -> Result<Self> {
-        self.step = Some(require_positive("step", step, "one over the largest curvature is safe")?);
+        self.step = Some(require_positive(Parameter::Step, step, "one over the largest curvature is safe")?);
         Ok(self)
     }
 
     /// With this many iterations in place of 200.
     pub fn iterations(mut self, iterations: u64) -> Result<Self> {
-        self.iterations = require_nonzero("iterations", iterations, "a few hundred are usual")?;
+        self.iterations = require_nonzero(Parameter::Iterations, iterations, "a few hundred are usual")?;
         Ok(self)
     }
 

@@ -17,7 +17,7 @@
 //! large enough that noise does not dominate (simulated coverage is in the documentation). Privacy does not rest on it.
 
 use super::descent::{Drive, Phase};
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::numeric::normal_quantile;
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
@@ -120,7 +120,7 @@ pub(crate) fn require_level(level: f64) -> Result<f64> {
         return Ok(level);
     }
     Err(Error::OutOfRange {
-        parameter: "interval level",
+        parameter: Parameter::IntervalLevel,
         range: "from 0.5 to below 1",
         value: level.to_string(),
         remedy: "0.95 is usual",

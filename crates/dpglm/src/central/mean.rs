@@ -29,7 +29,7 @@ use crate::data::Shape;
 use crate::data::clipping::clip_l2;
 use crate::data::design::Design;
 use crate::data::range::require_interval;
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::mechanisms::Candidates;
 use crate::privacy::Adjacency;
 use crate::release::{
@@ -80,7 +80,7 @@ impl PrivateMean {
             return Err(Error::Conflict("a mean of no columns: declare at least one range".into()));
         }
         for &(low, high) in &ranges {
-            require_interval("range", (low, high), "declare the public range of each column")?;
+            require_interval(Parameter::Range, (low, high), "declare the public range of each column")?;
         }
         Ok(Self { ranges, level: None, about_zero: false })
     }

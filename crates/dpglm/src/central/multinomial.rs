@@ -17,7 +17,7 @@ use crate::accounting::Certificate;
 use crate::data::Dataset;
 use crate::data::Shape;
 use crate::data::range::require_penalty;
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::families::multinomial::{bounded_score, cap};
 use crate::release::{
     CalibratedPlan, Estimator, Handle, PlannedRelease, Prepared, Privacy, Progress, ReleaseSession, Vector,
@@ -48,7 +48,7 @@ impl Multinomial {
     pub fn new(classes: usize) -> Result<Self> {
         if !(2..=1000).contains(&classes) {
             return Err(Error::OutOfRange {
-                parameter: "number of classes",
+                parameter: Parameter::NumberOfClasses,
                 range: "from 2 to 1000",
                 value: classes.to_string(),
                 remedy: "declare the response's levels",
@@ -65,7 +65,7 @@ impl Multinomial {
 
     /// Adds `ridge/2 * norm(coefficients)^2` to the mean loss (intercepts are not penalised).
     pub fn ridge(mut self, ridge: f64) -> Result<Self> {
-        self.ridge = require_penalty("ridge", ridge)?;
+        self.ridge = require_penalty(Parameter::Ridge, ridge)?;
         Ok(self)
     }
 

@@ -28,7 +28,7 @@ use super::select_refine::SparseFit;
 use super::start::Start;
 use crate::data::Dataset;
 use crate::data::Shape;
-use crate::error::Result;
+use crate::error::{Parameter, Result};
 use crate::families::{BoundedScore, Family};
 use crate::kernels::{Grid, exact_pass, rounding};
 use crate::release::{
@@ -69,7 +69,7 @@ impl NoisyIht {
 
     /// With this many steps in place of 10. More steps converge further on a smaller share of the budget each.
     pub fn steps(mut self, steps: u64) -> Result<Self> {
-        self.steps = crate::error::require_nonzero("steps", steps, "ten are usual")?;
+        self.steps = crate::error::require_nonzero(Parameter::Steps, steps, "ten are usual")?;
         Ok(self)
     }
 

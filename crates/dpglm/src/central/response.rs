@@ -6,7 +6,7 @@
 //! to the cap. Far from zero, as in years, distances from zero alone would make the cap, and the noise, as large as the year.
 
 use crate::data::range::{require_interval, require_magnitude};
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::families::Family;
 use crate::mechanisms::Candidates;
 use crate::release::{Chosen, Handle, PlannedRelease, Privacy, ReleaseSession};
@@ -25,7 +25,7 @@ pub(crate) struct Response {
 impl Response {
     /// A real response in a public interval.
     pub(crate) fn linear((low, high): (f64, f64)) -> Result<Self> {
-        require_interval("target bounds", (low, high), "declare the public range of the response")?;
+        require_interval(Parameter::TargetBounds, (low, high), "declare the public range of the response")?;
         Ok(Self { family: Family::Gaussian, low, high, cap: None })
     }
 
@@ -45,7 +45,11 @@ impl Response {
                 "a binary response has residuals of at most 1: set no residual cap".into(),
             ));
         }
-        self.cap = Some(require_magnitude("residual cap", cap, "give about the size of a typical response")?);
+        self.cap = Some(require_magnitude(
+            Parameter::ResidualCap,
+            cap,
+            "give about the size of a typical response",
+        )?);
         Ok(())
     }
 

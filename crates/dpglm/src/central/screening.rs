@@ -6,7 +6,7 @@
 //! The s largest are chosen by one-shot Gumbel noise: s selections.
 
 use crate::data::boxed::Boxed;
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::families::BoundedScore;
 use crate::kernels::{Grid, exact_pass};
 use crate::release::{Chosen, Handle, ReleaseSession};
@@ -54,7 +54,7 @@ pub(crate) fn require_sparsity(sparsity: usize, columns: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::OutOfRange {
-        parameter: "sparsity",
+        parameter: Parameter::Sparsity,
         range: "from 1 to the number of columns",
         value: format!("{sparsity} of {columns}"),
         remedy: "give the number of coefficients that may differ from zero",
@@ -67,7 +67,7 @@ pub(crate) fn require_entry(entry: f64) -> Result<f64> {
         return Ok(entry);
     }
     Err(Error::OutOfRange {
-        parameter: "entry bound",
+        parameter: Parameter::EntryBound,
         range: "above 0, and within [1e-15, 1e15]",
         value: entry.to_string(),
         remedy: "declare the public bound on the size of every feature; scale the features if need be",

@@ -17,7 +17,7 @@ use super::mean::{MeanFit, PrivateMean};
 use super::screening::require_sparsity;
 use crate::data::MeanTable;
 use crate::data::Shape;
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::kernels::{Grid, Map, column_scores};
 use crate::release::{
     CalibratedPlan, Chosen, Estimator, Handle, Prepared, Privacy, Progress, ReleaseSession, require_shape,
@@ -50,7 +50,7 @@ impl SparseMean {
         require_sparsity(sparsity, ranges.len())?;
         if let Some((low, high)) = ranges.iter().find(|(low, high)| *low > 0.0 || *high < 0.0) {
             return Err(Error::OutOfRange {
-                parameter: "range",
+                parameter: Parameter::Range,
                 range: "one that holds zero, the mean of most columns",
                 value: format!("[{low}, {high}]"),
                 remedy: "measure the columns from where most of them have their mean, or leave out the sparsity",

@@ -24,7 +24,7 @@ use super::weighting;
 use crate::data::Dataset;
 use crate::data::Shape;
 use crate::data::range::require_interval;
-use crate::error::Result;
+use crate::error::{Parameter, Result};
 use crate::kernels::{Grid, exact_pass, predict};
 use crate::release::{
     CalibratedPlan, Estimator, Handle, Prepared, Privacy, Progress, ReleaseSession, Vector, require_shape,
@@ -45,7 +45,8 @@ pub struct LinearStatistics {
 impl LinearStatistics {
     /// For a response in the public interval `target`.
     pub fn new(target: (f64, f64)) -> Result<Self> {
-        let target = require_interval("target bounds", target, "declare the public range of the response")?;
+        let target =
+            require_interval(Parameter::TargetBounds, target, "declare the public range of the response")?;
         Ok(Self { target, intercept: false, level: None })
     }
 

@@ -44,7 +44,7 @@ use crate::data::Shape;
 use crate::data::boxed::Boxed;
 use crate::data::range::require_magnitude;
 use crate::data::{Dataset, Design};
-use crate::error::{Error, Result, require_nonzero};
+use crate::error::{Error, Parameter, Result, require_nonzero};
 use crate::families::{BoundedScore, Family};
 use crate::kernels::{gram_error, predict, weighted_gram};
 use crate::noise::RandomSource;
@@ -111,8 +111,11 @@ impl Transfer {
 
     /// Sets the teacher's lambda in place of the planned one.
     pub fn ridge(mut self, lambda: f64) -> Result<Self> {
-        self.ridge =
-            Some(require_magnitude("ridge", lambda, "noise falls and bias grows with it; 0.1 is usual")?);
+        self.ridge = Some(require_magnitude(
+            Parameter::Ridge,
+            lambda,
+            "noise falls and bias grows with it; 0.1 is usual",
+        )?);
         Ok(self)
     }
 
@@ -125,7 +128,7 @@ impl Transfer {
     /// Lets the teacher answer on this many synthetic rows, uniform on the box of the entries.
     pub fn synthetic_features(mut self, rows: usize) -> Result<Self> {
         require_nonzero(
-            "synthetic rows",
+            Parameter::SyntheticRows,
             rows as u64,
             "a few times the sparsity times the logarithm of the columns",
         )?;
@@ -143,7 +146,7 @@ impl Transfer {
     pub fn accepting(mut self, assumption: &str) -> Result<Self> {
         if assumption != SAME_SUPPORT {
             return Err(Error::OutOfRange {
-                parameter: "accepted assumption",
+                parameter: Parameter::AcceptedAssumption,
                 range: "the words \"one record does not change the support\"",
                 value: format!("{assumption:?}"),
                 remedy: "accept it by name only if you believe it of your data; the certified version needs no assumption",
@@ -224,7 +227,7 @@ impl Estimator for Transfer {
         // Below this, a teacher on adversarial rows could take hours to prove its distance from the minimum.
         if self.ridge.is_some_and(|lambda| lambda < 1e-9 * self.entry * self.entry) {
             return Err(Error::OutOfRange {
-                parameter: "ridge",
+                parameter: Parameter::Ridge,
                 range: "at least 1e-9 times the squared entry bound",
                 value: self.ridge.unwrap_or_default().to_string(),
                 remedy: "choose a larger ridge: noise is proportional to its inverse",

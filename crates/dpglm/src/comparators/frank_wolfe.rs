@@ -27,7 +27,7 @@ use crate::data::Dataset;
 use crate::data::Shape;
 use crate::data::boxed::Boxed;
 use crate::data::range::require_magnitude;
-use crate::error::{Result, require_nonzero};
+use crate::error::{Parameter, Result, require_nonzero};
 use crate::privacy::Adjacency;
 use crate::release::{
     CalibratedPlan, Chosen, Estimator, Handle, PlannedRelease, Prepared, Privacy, Progress, ReleaseSession,
@@ -60,7 +60,11 @@ impl FrankWolfe {
     }
 
     fn new(response: Response, entry: f64, radius: f64) -> Result<Self> {
-        require_magnitude("radius", radius, "give the largest l1 norm of the coefficients; a public number")?;
+        require_magnitude(
+            Parameter::Radius,
+            radius,
+            "give the largest l1 norm of the coefficients; a public number",
+        )?;
         Ok(Self { response, entry: require_entry(entry)?, radius, steps: None })
     }
 
@@ -72,7 +76,7 @@ impl FrankWolfe {
 
     /// Takes this many steps in place of the planned number.
     pub fn steps(mut self, steps: u64) -> Result<Self> {
-        self.steps = Some(require_nonzero("steps", steps, "a few times the expected sparsity")?);
+        self.steps = Some(require_nonzero(Parameter::Steps, steps, "a few times the expected sparsity")?);
         Ok(self)
     }
 

@@ -39,7 +39,7 @@ use crate::central::screening::require_entry;
 use crate::data::Shape;
 use crate::data::boxed::Boxed;
 use crate::data::{Dataset, Design};
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::kernels::{fused_pass_multi, plain_error, weighted_gram};
 use crate::noise::{GaussianNoise, Grid, RandomSource};
 use crate::numeric::{normal_below, turning_point};
@@ -78,7 +78,7 @@ impl JohnsonLindenstrauss {
 
     /// Projects to this many rows in place of four times the number of columns.
     pub fn projected_rows(mut self, rows: u64) -> Result<Self> {
-        crate::error::require_nonzero("projected rows", rows, "more than there are columns")?;
+        crate::error::require_nonzero(Parameter::ProjectedRows, rows, "more than there are columns")?;
         self.rows = Some(rows);
         Ok(self)
     }
@@ -132,7 +132,7 @@ impl Estimator for JohnsonLindenstrauss {
             let (epsilon, delta) = (SHARE * budget.epsilon(), budget.delta());
             if budget.is_pure() {
                 return Err(Error::OutOfRange {
-                    parameter: "delta",
+                    parameter: Parameter::Delta,
                     range: "above 0 for a random projection",
                     value: "0".into(),
                     remedy: "state a delta well below 1/n",

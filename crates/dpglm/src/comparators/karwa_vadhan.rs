@@ -28,7 +28,7 @@ use crate::central::MeanFit;
 use crate::data::Design;
 use crate::data::Shape;
 use crate::data::range::{LARGEST, LEAST, require_interval};
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::privacy::Adjacency;
 use crate::release::{
     CalibratedPlan, Chosen, Estimator, Handle, Prepared, Privacy, Progress, ReleaseSession, Vector,
@@ -58,17 +58,17 @@ impl KarwaVadhan {
         }
         if !((LEAST..=LARGEST).contains(&smallest) && smallest < largest && largest <= LARGEST) {
             return Err(Error::OutOfRange {
-                parameter: "deviations",
+                parameter: Parameter::Deviations,
                 range: "two numbers within [1e-100, 1e100], the smaller first",
                 value: format!("[{smallest}, {largest}]"),
                 remedy: "declare public bounds on the columns' standard deviations",
             });
         }
         for &(low, high) in &ranges {
-            require_interval("range", (low, high), "declare the public range of each column")?;
+            require_interval(Parameter::Range, (low, high), "declare the public range of each column")?;
             if (high - low) / smallest > MOST_BINS {
                 return Err(Error::OutOfRange {
-                    parameter: "range",
+                    parameter: Parameter::Range,
                     range: "at most 2^40 of the smallest deviation wide",
                     value: format!("[{low}, {high}]"),
                     remedy: "declare a narrower range or a larger smallest deviation",

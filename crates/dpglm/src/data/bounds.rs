@@ -2,7 +2,7 @@
 //!
 //! A column is scaled by its *declared* bounds, never by what its cells say, so scaling costs no privacy.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use serde::{Deserialize, Serialize};
 
 /// A closed interval that the curator declares, from public knowledge, to hold a column's values.
@@ -26,7 +26,7 @@ impl Bounds {
         use super::range::LARGEST;
         let refuse = |range: &'static str, remedy: &'static str| {
             let value = format!("[{lower}, {upper}]");
-            Err(Error::OutOfRange { parameter: "bounds", range, value, remedy })
+            Err(Error::OutOfRange { parameter: Parameter::Bounds, range, value, remedy })
         };
         if !(lower.is_finite() && upper.is_finite()) {
             return refuse(

@@ -2,7 +2,7 @@
 
 use super::clipping::clip_l2;
 use super::{Design, Shape};
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::privacy::Adjacency;
 
 /// Largest number of rows. Error bounds of sums are taken for this many, because the true number of rows is private
@@ -63,7 +63,7 @@ impl Dataset {
         let (least, largest) = EXPOSURES;
         if !(least..=largest).contains(&fill) {
             return Err(Error::OutOfRange {
-                parameter: "exposure fill",
+                parameter: Parameter::ExposureFill,
                 range: "within [1e-15, 1e15]",
                 value: fill.to_string(),
                 remedy: "give a public value for rows of bad exposure",

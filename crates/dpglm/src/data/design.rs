@@ -7,7 +7,7 @@
 
 use super::Shape;
 use super::csr::{Csr, Values};
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 
 /// No entry is larger than this in absolute value.
 const LARGEST: f64 = 1e30;
@@ -58,7 +58,7 @@ impl Design {
         require_shape(rows, columns, entries.len())?;
         if !(1e-20..=1e20).contains(&scale) {
             return Err(Error::OutOfRange {
-                parameter: "scale",
+                parameter: Parameter::Scale,
                 range: "within [1e-20, 1e20]",
                 value: scale.to_string(),
                 remedy: "measure the features in another unit",
@@ -79,7 +79,7 @@ impl Design {
         require_some(rows, columns)?;
         if u32::try_from(columns).is_err() {
             return Err(Error::OutOfRange {
-                parameter: "columns",
+                parameter: Parameter::Columns,
                 range: "at most 4,294,967,295 for a sparse design",
                 value: columns.to_string(),
                 remedy: "renumber the columns that occur, or hash them to fewer",

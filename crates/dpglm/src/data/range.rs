@@ -22,7 +22,7 @@
 //!   `1e-212`. A factor below the normal range errs by at most `2^-1075`. Times two entries of `1e30` in units of `2^10`, and
 //!   `2^36` rows to a unit, that is below `1e-246`.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 
 /// The smallest size that may be declared.
 pub(crate) const LEAST: f64 = 1e-100;
@@ -32,7 +32,7 @@ pub(crate) const LARGEST: f64 = 1e100;
 const NARROWEST: f64 = 1e-90;
 
 /// Refuses a size that is not within `[1e-100, 1e100]`.
-pub(crate) fn require_magnitude(parameter: &'static str, value: f64, remedy: &'static str) -> Result<f64> {
+pub(crate) fn require_magnitude(parameter: Parameter, value: f64, remedy: &'static str) -> Result<f64> {
     if (LEAST..=LARGEST).contains(&value) {
         return Ok(value);
     }
@@ -45,7 +45,7 @@ pub(crate) fn require_magnitude(parameter: &'static str, value: f64, remedy: &'s
 }
 
 /// Refuses a penalty that is neither zero nor such a size.
-pub(crate) fn require_penalty(parameter: &'static str, value: f64) -> Result<f64> {
+pub(crate) fn require_penalty(parameter: Parameter, value: f64) -> Result<f64> {
     if value == 0.0 || (LEAST..=LARGEST).contains(&value) {
         return Ok(value);
     }
@@ -59,7 +59,7 @@ pub(crate) fn require_penalty(parameter: &'static str, value: f64) -> Result<f64
 
 /// Refuses an interval whose ends are reversed, equal, nearly so, or too far from zero.
 pub(crate) fn require_interval(
-    parameter: &'static str,
+    parameter: Parameter,
     (low, high): (f64, f64),
     remedy: &'static str,
 ) -> Result<(f64, f64)> {
@@ -81,13 +81,14 @@ mod tests {
     #[test]
     fn what_could_overflow_or_underflow_is_refused() {
         for value in [0.0, -1.0, 1e-101, 1.1e100, f64::NAN, f64::INFINITY, 5e-324] {
-            let message = require_magnitude("radius", value, "give another").unwrap_err().to_string();
+            let message =
+                require_magnitude(Parameter::Radius, value, "give another").unwrap_err().to_string();
             assert!(message.contains("radius must be above 0, and within [1e-100, 1e100]"), "{message}");
-            assert_eq!(require_penalty("ridge", value).is_ok(), value == 0.0);
+            assert_eq!(require_penalty(Parameter::Ridge, value).is_ok(), value == 0.0);
         }
         for value in [1e-100, 1.0, 1e100] {
-            assert_eq!(require_magnitude("radius", value, ""), Ok(value));
-            assert_eq!(require_penalty("ridge", value), Ok(value));
+            assert_eq!(require_magnitude(Parameter::Radius, value, ""), Ok(value));
+            assert_eq!(require_penalty(Parameter::Ridge, value), Ok(value));
         }
         for interval in [
             (1.0, 1.0),
@@ -98,10 +99,10 @@ mod tests {
             (-4e304, 4e304),
             (0.0, 1e-91),
         ] {
-            assert!(require_interval("range", interval, "").is_err(), "{interval:?}");
+            assert!(require_interval(Parameter::Range, interval, "").is_err(), "{interval:?}");
         }
         for interval in [(-1e100, 1e100), (0.0, 1e-90), (1990.0, 2020.0)] {
-            assert_eq!(require_interval("range", interval, ""), Ok(interval));
+            assert_eq!(require_interval(Parameter::Range, interval, ""), Ok(interval));
         }
     }
 }

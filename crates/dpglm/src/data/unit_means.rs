@@ -20,7 +20,7 @@
 
 use super::design::{Design, Storage};
 use super::{MOST_ROWS, Shape, Values};
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::privacy::Adjacency;
 
 /// A table whose rows are people, of which means are taken.
@@ -87,7 +87,7 @@ impl UnitMeans {
             ranges.iter().find(|(low, high)| low.is_nan() || high.is_nan() || low > high)
         {
             return Err(Error::OutOfRange {
-                parameter: "range",
+                parameter: Parameter::Range,
                 range: "two numbers, the lower first",
                 value: format!("[{low}, {high}]"),
                 remedy: "declare the public range of each column",

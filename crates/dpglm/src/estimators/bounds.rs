@@ -23,7 +23,7 @@ pub use regression::{FoundBounds, Sought};
 
 use super::means::clips::Side;
 use super::means::{Block, MeanRows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::mechanisms::{Candidates, Tally};
 use crate::release::{Chosen, Handle, PlannedRelease, ReleaseSession};
 
@@ -68,7 +68,7 @@ impl Magnitude {
         match fits {
             true => Ok(Self { largest, resolution }),
             false => Err(Error::OutOfRange {
-                parameter: "magnitude",
+                parameter: Parameter::Magnitude,
                 range: "a resolution above 0 and a magnitude above it, at most 1e15 times",
                 value: format!("magnitude {largest}, resolution {resolution}"),
                 remedy: "give the largest size that values can have, and the smallest difference that matters",
@@ -83,7 +83,7 @@ pub(super) fn require_share(share: f64) -> Result<()> {
         return Ok(());
     }
     Err(Error::OutOfRange {
-        parameter: "share of the budget for bounds",
+        parameter: Parameter::ShareOfTheBudgetForBounds,
         range: "from 0.01 to 0.5",
         value: share.to_string(),
         remedy: "0.1 is usual",

@@ -48,7 +48,7 @@ use crate::accounting::Certificate;
 use crate::central::interval::{Interval, require_level};
 use crate::data::range::{require_magnitude, require_penalty};
 use crate::data::{Dataset, Shape};
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 pub use crate::families::Likelihood;
 use crate::numeric::normal_quantile;
 use crate::passes::{ResponseView, Rows, Table};
@@ -115,13 +115,14 @@ impl Regression {
 
     /// Adds `ridge/2 * norm(coefficients)^2` to the mean loss (intercepts are not penalised).
     pub fn ridge(mut self, ridge: f64) -> Result<Self> {
-        self.ridge = require_penalty("ridge", ridge)?;
+        self.ridge = require_penalty(Parameter::Ridge, ridge)?;
         Ok(self)
     }
 
     /// Keeps the coefficients, intercepts left out, in the l2 ball of this radius.
     pub fn radius(mut self, radius: f64) -> Result<Self> {
-        self.radius = Some(require_magnitude("radius", radius, "the largest l2 norm of the coefficients")?);
+        self.radius =
+            Some(require_magnitude(Parameter::Radius, radius, "the largest l2 norm of the coefficients")?);
         Ok(self)
     }
 

@@ -36,7 +36,7 @@ pub use estimates::{BlockSummary, DescribeFit, Described, Estimate};
 use super::bounds::Magnitude;
 use super::means::{Block, MeanRows, MeanShape, Means, Moments};
 use crate::central::interval::require_level;
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::release::{CalibratedPlan, Estimator, Prepared, Privacy, Progress, ReleaseSession, require_shape};
 use plan::Plan;
 
@@ -105,7 +105,7 @@ impl Describe {
     pub fn histograms(mut self, bins: usize) -> Result<Self> {
         if !(2..=MOST_BINS).contains(&bins) {
             return Err(Error::OutOfRange {
-                parameter: "bins of a histogram",
+                parameter: Parameter::BinsOfAHistogram,
                 range: "from 2 to 1000",
                 value: bins.to_string(),
                 remedy: "20 show a shape; noise grows over what more would show",

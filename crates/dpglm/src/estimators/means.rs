@@ -39,7 +39,7 @@ pub use rows::MeanRows;
 use super::bounds::{Magnitude, Search, require_share};
 use crate::central::interval::require_level;
 use crate::data::range::require_interval;
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::release::{
     CalibratedPlan, Estimator, PlannedRelease, Prepared, Privacy, Progress, ReleaseSession, require_shape,
 };
@@ -83,7 +83,8 @@ impl Block {
     fn validate(&self) -> Result<()> {
         match *self {
             Block::Number { low, high } | Block::Binary { low, high } => {
-                require_interval("range", (low, high), "declare the public range of each column").map(drop)
+                require_interval(Parameter::Range, (low, high), "declare the public range of each column")
+                    .map(drop)
             }
             Block::Category { indicators: 0 } => {
                 Err(Error::Conflict("a category without levels: declare at least two".into()))
@@ -152,7 +153,7 @@ impl Means {
         }
         if let Some(bad) = weights.iter().find(|w| !(1e-3..=1e3).contains(*w)) {
             return Err(Error::OutOfRange {
-                parameter: "weight of a column",
+                parameter: Parameter::WeightOfAColumn,
                 range: "within [0.001, 1000]",
                 value: bad.to_string(),
                 remedy: "a column of weight 2 has half the noise of one of weight 1; leave out columns that do not matter",

@@ -1,7 +1,7 @@
 //! Likelihoods: the response's domain, and the score of a row at its linear predictors.
 
 use crate::data::range::require_interval;
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use serde::{Deserialize, Serialize};
 
 /// How responses depend on linear predictors.
@@ -44,19 +44,19 @@ impl Likelihood {
             Likelihood::Multinomial { classes } if (2..=1000).contains(&classes) => return Ok(()),
             Likelihood::Multinomial { classes } => {
                 return Err(Error::OutOfRange {
-                    parameter: "number of classes",
+                    parameter: Parameter::NumberOfClasses,
                     range: "from 2 to 1000",
                     value: classes.to_string(),
                     remedy: "declare the response's levels",
                 });
             }
         };
-        require_interval("target bounds", (low, high), "declare the public range of the response")?;
+        require_interval(Parameter::TargetBounds, (low, high), "declare the public range of the response")?;
         if low >= least {
             return Ok(());
         }
         Err(Error::OutOfRange {
-            parameter: "target bounds",
+            parameter: Parameter::TargetBounds,
             range: "at least 0 for counts",
             value: format!("[{low}, {high}]"),
             remedy: "declare the smallest and the largest count a row may have",

@@ -1,7 +1,7 @@
 //! User-supplied monotone links (Wang and Xu 2021 §7.B).
 
 use crate::data::range::{LARGEST, LEAST};
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use std::fmt;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl MonotoneLink {
     ) -> Result<Self> {
         if !(LEAST..=LARGEST).contains(&least) || !(least..=LARGEST).contains(&largest) {
             return Err(Error::OutOfRange {
-                parameter: "link derivative",
+                parameter: Parameter::LinkDerivative,
                 range: "two numbers within [1e-100, 1e100], the smaller first",
                 value: format!("[{least}, {largest}]"),
                 remedy: "declare the smallest and the largest derivative of the mean function",

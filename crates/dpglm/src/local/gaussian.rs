@@ -17,7 +17,7 @@
 
 use crate::accounting::Certificate;
 use crate::data::clipping::clip_l2;
-use crate::error::{Result, require_positive};
+use crate::error::{Parameter, Result, require_positive};
 use crate::mechanisms::{GaussianVector, Release};
 use crate::noise::RandomSource;
 use crate::privacy::{Adjacency, Budget, Event, Randomness};
@@ -33,7 +33,7 @@ pub struct LocalGaussian {
 impl LocalGaussian {
     /// For vectors of `dimension` coordinates clipped to l2 norm `radius`, with the least noise that meets the budget.
     pub fn new(dimension: usize, radius: f64, budget: Budget) -> Result<Self> {
-        require_positive("radius", radius, "the largest l2 norm of a vector; a public number")?;
+        require_positive(Parameter::Radius, radius, "the largest l2 norm of a vector; a public number")?;
         let mechanism = GaussianVector::for_budget(2.0 * radius, dimension, budget)?;
         Ok(Self { radius, delta: budget.delta(), mechanism })
     }

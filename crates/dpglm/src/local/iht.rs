@@ -32,7 +32,7 @@ use super::plan::RoundPlan;
 use super::randomizer::{Kind, Randomizer, Report};
 use crate::accounting::Certificate;
 use crate::data::Dataset;
-use crate::error::{Error, Result, require_nonzero, require_positive};
+use crate::error::{Error, Parameter, Result, require_nonzero, require_positive};
 use crate::families::Family;
 use crate::noise::RandomSource;
 use crate::privacy::{Adjacency, Randomness};
@@ -88,19 +88,23 @@ impl LocalIht {
     pub fn new(family: Family, response: (f64, f64), feature_bound: f64, sparsity: usize) -> Result<Self> {
         if !(response.0 < response.1 && response.0.is_finite() && response.1.is_finite()) {
             return Err(Error::OutOfRange {
-                parameter: "response interval",
+                parameter: Parameter::ResponseInterval,
                 range: "two finite numbers, the smaller first",
                 value: format!("[{}, {}]", response.0, response.1),
                 remedy: "declare the public bounds of the response",
             });
         }
-        require_positive("feature bound", feature_bound, "the largest absolute value of a feature; public")?;
+        require_positive(
+            Parameter::FeatureBound,
+            feature_bound,
+            "the largest absolute value of a feature; public",
+        )?;
         if !(1e-60..=1e60).contains(&feature_bound) || response.0.abs().max(response.1.abs()) > 1e30 {
             return Err(Error::Conflict(
                 "feature bound or response interval beyond any use: measure them in other units".into(),
             ));
         }
-        require_nonzero("sparsity", sparsity as u64, "ask for at least one column")?;
+        require_nonzero(Parameter::Sparsity, sparsity as u64, "ask for at least one column")?;
         let feature_square = feature_bound * feature_bound;
         Ok(Self { family, response, feature_bound, sparsity, feature_square, kind: Kind::PrivUnit })
     }
@@ -108,7 +112,7 @@ impl LocalIht {
     /// The features' second moment, if it is public; otherwise the bound's square is taken, and steps are shorter.
     pub fn feature_square(mut self, second_moment: f64) -> Result<Self> {
         require_positive(
-            "feature second moment",
+            Parameter::FeatureSecondMoment,
             second_moment,
             "a public number, at most the bound's square",
         )?;
@@ -126,7 +130,7 @@ impl LocalIht {
     pub fn plan(&self, users: u64, columns: usize, epsilon: f64) -> Result<RoundPlan> {
         if self.sparsity > columns {
             return Err(Error::OutOfRange {
-                parameter: "sparsity",
+                parameter: Parameter::Sparsity,
                 range: "from 1 to the number of columns",
                 value: format!("{} of {columns}", self.sparsity),
                 remedy: "ask for fewer columns",
@@ -198,7 +202,7 @@ impl LocalIht {
         sum: &[f64],
         count: u64,
     ) -> Result<RoundState> {
-        require_nonzero("reports", count, "extend the round until there are some")?;
+        require_nonzero(Parameter::Reports, count, "extend the round until there are some")?;
         let Some(round) = plan.rounds.get(state.round) else {
             return Err(Error::Conflict("all rounds are closed: the state is the result".into()));
         };

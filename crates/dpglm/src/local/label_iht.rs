@@ -24,7 +24,7 @@ use crate::central::Iht;
 use crate::central::iht::keep_largest;
 use crate::central::screening::require_sparsity;
 use crate::data::Design;
-use crate::error::{Error, Result, require_nonzero, require_positive};
+use crate::error::{Error, Parameter, Result, require_nonzero, require_positive};
 use crate::families::Family;
 use crate::kernels::fused_pass;
 
@@ -63,16 +63,16 @@ struct Literal {
 impl LabelIht {
     /// With at most `sparsity` coefficients that are not zero.
     pub fn new(family: Family, sparsity: usize) -> Result<Self> {
-        require_nonzero("sparsity", sparsity as u64, "at least one coefficient must be free")?;
+        require_nonzero(Parameter::Sparsity, sparsity as u64, "at least one coefficient must be free")?;
         Ok(Self { family, sparsity, literal: None })
     }
 
     /// The paper's iteration: this step length, this many iterations, coefficients of l2 norm at most `radius`.
     pub fn literal(mut self, step: f64, iterations: u64, radius: f64) -> Result<Self> {
         self.literal = Some(Literal {
-            step: require_positive("step", step, "the paper takes 0.1 or 0.2")?,
-            iterations: require_nonzero("iterations", iterations, "the paper takes log(n/p)")?,
-            radius: require_positive("radius", radius, "the paper takes 1")?,
+            step: require_positive(Parameter::Step, step, "the paper takes 0.1 or 0.2")?,
+            iterations: require_nonzero(Parameter::Iterations, iterations, "the paper takes log(n/p)")?,
+            radius: require_positive(Parameter::Radius, radius, "the paper takes 1")?,
         });
         Ok(self)
     }

@@ -19,7 +19,7 @@
 use super::label_iht::require_labels;
 use crate::central::iht::largest_curvature;
 use crate::data::Design;
-use crate::error::{Result, require_nonzero, require_positive};
+use crate::error::{Parameter, Result, require_nonzero, require_positive};
 use crate::kernels::fused_pass;
 
 const STEPS: usize = 3_000;
@@ -37,7 +37,7 @@ impl LabelLasso {
     pub fn new(penalty: f64) -> Result<Self> {
         Ok(Self {
             penalty: require_positive(
-                "penalty",
+                Parameter::Penalty,
                 penalty,
                 "about the noise's deviation times sqrt(2 ln(p) / n)",
             )?,
@@ -46,8 +46,8 @@ impl LabelLasso {
 
     /// With the penalty for `rows` labels whose noise has this standard deviation, and `columns` columns.
     pub fn for_noise(deviation: f64, rows: usize, columns: usize) -> Result<Self> {
-        require_nonzero("rows", rows as u64, "give the number of labels")?;
-        require_nonzero("columns", columns as u64, "give the number of features")?;
+        require_nonzero(Parameter::Rows, rows as u64, "give the number of labels")?;
+        require_nonzero(Parameter::Columns, columns as u64, "give the number of features")?;
         // At least that of two columns, so that one column has a penalty too.
         Self::new(deviation * (2.0 * (columns.max(2) as f64).ln() / rows as f64).sqrt())
     }

@@ -34,7 +34,7 @@ use super::statistics::MeanStatistics;
 use crate::accounting::Certificate;
 use crate::data::Design;
 use crate::data::clipping::clip_l2;
-use crate::error::{Error, Result, require_nonzero, require_positive};
+use crate::error::{Error, Parameter, Result, require_nonzero, require_positive};
 use crate::families::Family;
 use crate::kernels::{predict, weighted_gram};
 use crate::noise::RandomSource;
@@ -94,13 +94,17 @@ impl OneShotGlm {
     pub fn new(family: Family, labels: (f64, f64), radius: f64) -> Result<Self> {
         if !(labels.0 < labels.1 && labels.0 >= -1e30 && labels.1 <= 1e30) {
             return Err(Error::OutOfRange {
-                parameter: "label interval",
+                parameter: Parameter::LabelInterval,
                 range: "two numbers within 1e30 of zero, the smaller first",
                 value: format!("[{}, {}]", labels.0, labels.1),
                 remedy: "declare the public bounds of the label",
             });
         }
-        require_positive("radius", radius, "the largest l2 norm of a user's features; a public number")?;
+        require_positive(
+            Parameter::Radius,
+            radius,
+            "the largest l2 norm of a user's features; a public number",
+        )?;
         Ok(Self { family, labels, radius, means: None, shrink: true })
     }
 
@@ -171,7 +175,7 @@ impl OneShotGlm {
         users: u64,
         public: &Design,
     ) -> Result<OneShotOutcome> {
-        require_nonzero("users", users, "at least one report is needed")?;
+        require_nonzero(Parameter::Users, users, "at least one report is needed")?;
         require_columns(public.columns(), sum.len())?;
         require_columns(randomizer.dimension(), sum.len())?;
         let n = users as f64;
@@ -189,7 +193,7 @@ impl OneShotGlm {
         public: &Design,
         gram: Gram,
     ) -> Result<OneShotOutcome> {
-        require_nonzero("users", users, "at least one report is needed")?;
+        require_nonzero(Parameter::Users, users, "at least one report is needed")?;
         let p = statistics.products.len();
         require_columns(public.columns(), p)?;
         require_columns(p * p, statistics.gram.len())?;

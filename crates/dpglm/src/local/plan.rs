@@ -18,7 +18,7 @@
 //! 10,000 to 160,000 users, responses declared at twice and at four times their deviation).
 
 use super::randomizer::{Kind, Randomizer};
-use crate::error::{Error, Result, require_nonzero};
+use crate::error::{Error, Parameter, Result, require_nonzero};
 use crate::families::Family;
 use serde::{Deserialize, Serialize};
 
@@ -78,10 +78,10 @@ impl RoundPlan {
             sizes.push(((last as f64 / NARROWING).ceil() as usize).max(keep));
         }
         sizes.push(keep);
-        require_nonzero("users", users, "a study needs users")?;
+        require_nonzero(Parameter::Users, users, "a study needs users")?;
         if users < 10 * sizes.len() as u64 {
             return Err(Error::OutOfRange {
-                parameter: "users",
+                parameter: Parameter::Users,
                 range: "at least ten per round",
                 value: format!("{users} for {} rounds", sizes.len()),
                 remedy: "ask more users, or start from fewer columns",

@@ -22,7 +22,7 @@
 
 use crate::accounting::Certificate;
 use crate::accounting::calibrate;
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::noise::RandomSource;
 use crate::privacy::{Adjacency, Budget, Event, Noise, Randomness};
 
@@ -54,7 +54,7 @@ impl RandomizedResponse {
     pub fn new(levels: u32, epsilon: f64) -> Result<Self> {
         if !(2..=65_536).contains(&levels) {
             return Err(Error::OutOfRange {
-                parameter: "levels",
+                parameter: Parameter::Levels,
                 range: "from 2 to 65536",
                 value: levels.to_string(),
                 remedy: "list the public levels of the label, or group rare ones",
@@ -63,7 +63,7 @@ impl RandomizedResponse {
         let budget = Budget::pure(epsilon)?;
         if epsilon < 1e-6 {
             return Err(Error::OutOfRange {
-                parameter: "epsilon",
+                parameter: Parameter::Epsilon,
                 range: "at least 1e-6 for a label",
                 value: format!("{epsilon:e}"),
                 remedy: "a report this private says nothing; choose a larger epsilon or do not ask",

@@ -15,7 +15,7 @@ pub use super::report::{Kind, REPORT_BYTES, Report};
 use super::weights::check_epsilon;
 use crate::accounting::Certificate;
 use crate::data::clipping::clip_l2;
-use crate::error::{Error, Result, require_nonzero, require_positive};
+use crate::error::{Error, Parameter, Result, require_nonzero, require_positive};
 use crate::noise::RandomSource;
 use crate::privacy::{Adjacency, Event, Noise, Randomness};
 use std::fmt;
@@ -72,19 +72,19 @@ impl fmt::Debug for Choices {
 impl Randomizer {
     /// For vectors of `dimension` coordinates and l2 norm at most `radius`, with pure privacy loss `epsilon` per report.
     pub fn new(kind: Kind, dimension: usize, radius: f64, epsilon: f64) -> Result<Self> {
-        require_nonzero("dimension", dimension as u64, "give the number of coordinates")?;
+        require_nonzero(Parameter::Dimension, dimension as u64, "give the number of coordinates")?;
         if dimension > MOST_COORDINATES {
             return Err(Error::OutOfRange {
-                parameter: "dimension",
+                parameter: Parameter::Dimension,
                 range: "at most 16,777,216",
                 value: dimension.to_string(),
                 remedy: "restrict the vector to fewer coordinates",
             });
         }
-        require_positive("radius", radius, "the largest l2 norm of a vector; a public number")?;
+        require_positive(Parameter::Radius, radius, "the largest l2 norm of a vector; a public number")?;
         if !(1e-100..=1e100).contains(&radius) {
             return Err(Error::OutOfRange {
-                parameter: "radius",
+                parameter: Parameter::Radius,
                 range: "from 1e-100 to 1e100",
                 value: format!("{radius:e}"),
                 remedy: "measure the vector in other units",
@@ -196,7 +196,7 @@ impl Randomizer {
         require_dimension(self.dimension, vector.len())?;
         if choices.draw >= self.outcomes() {
             return Err(Error::OutOfRange {
-                parameter: "draw",
+                parameter: Parameter::Draw,
                 range: "below the number of outcomes",
                 value: "a larger number".into(),
                 remedy: "draw it uniformly below Randomizer::outcomes",

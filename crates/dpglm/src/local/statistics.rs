@@ -44,7 +44,7 @@
 use super::threshold_bit::require_interval;
 use crate::accounting::calibrate;
 use crate::data::clipping::clip_l2;
-use crate::error::{Error, Result, require_nonzero};
+use crate::error::{Error, Parameter, Result, require_nonzero};
 use crate::mechanisms::{GaussianVector, Release};
 use crate::noise::RandomSource;
 use crate::privacy::{Budget, Event, Noise};
@@ -165,7 +165,7 @@ impl JointStatistics {
 
     /// From the sum of the reports of `users` users to mean moments and products: on the server.
     pub fn means(&self, sum: &[f64], users: u64) -> Result<MeanStatistics> {
-        require_nonzero("users", users, "at least one report is needed")?;
+        require_nonzero(Parameter::Users, users, "at least one report is needed")?;
         if sum.len() != self.numbers() {
             return Err(Error::Conflict(format!(
                 "a sum of reports has {} numbers, got {}: add up reports of this study only",
@@ -201,7 +201,7 @@ impl Shape {
     fn new(features: usize, radius: f64, labels: (f64, f64), weight: f64) -> Result<Self> {
         if !(1..=MOST_FEATURES).contains(&features) {
             return Err(Error::OutOfRange {
-                parameter: "features",
+                parameter: Parameter::Features,
                 range: "from 1 to 4096",
                 value: features.to_string(),
                 remedy: "a report holds p (p + 3) / 2 numbers; send products only, or fewer features",
@@ -210,7 +210,8 @@ impl Shape {
         require_interval(labels)?;
         let reach = middle_and_reach(labels).1;
         // Within these bounds no product overflows, and what underflows vanishes beside the margin for rounding.
-        for (parameter, value) in [("radius", radius), ("half the label's range", reach), ("weight", weight)]
+        for (parameter, value) in
+            [(Parameter::Radius, radius), (Parameter::LabelHalfRange, reach), (Parameter::Weight, weight)]
         {
             if !(1e-60..=1e60).contains(&value) {
                 return Err(Error::OutOfRange {

@@ -32,7 +32,7 @@
 
 use super::randomized_response::RandomizedResponse;
 use crate::accounting::Certificate;
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::noise::RandomSource;
 use crate::privacy::{Adjacency, Event, Randomness};
 
@@ -159,7 +159,7 @@ pub(super) fn require_interval((low, high): (f64, f64)) -> Result<(f64, f64)> {
         return Ok((low, high));
     }
     Err(Error::OutOfRange {
-        parameter: "label bounds",
+        parameter: Parameter::LabelBounds,
         range: "two finite numbers, the lower first, at most 1e150 and at least 1e-150 apart",
         value: format!("[{low}, {high}]"),
         remedy: "declare the public interval of the label",

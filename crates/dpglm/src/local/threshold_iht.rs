@@ -35,7 +35,7 @@ use super::label_lasso::root_mean_squares;
 use super::threshold_bit::{ThresholdBit, ThresholdReport};
 use crate::central::screening::require_sparsity;
 use crate::data::Design;
-use crate::error::{Error, Result, require_nonzero};
+use crate::error::{Error, Parameter, Result, require_nonzero};
 use crate::families::Family;
 use crate::kernels::{fused_pass, predict, weighted_gram};
 use nalgebra::{DMatrix, DVector};
@@ -73,7 +73,7 @@ pub struct ThresholdIht {
 impl ThresholdIht {
     /// With at most `sparsity` coefficients that are not zero, for a real label: a linear model or a monotone link.
     pub fn new(family: Family, sparsity: usize) -> Result<Self> {
-        require_nonzero("sparsity", sparsity as u64, "at least one coefficient must be free")?;
+        require_nonzero(Parameter::Sparsity, sparsity as u64, "at least one coefficient must be free")?;
         if !matches!(family, Family::Gaussian | Family::Monotone(_)) {
             return Err(Error::Conflict(
                 "threshold bits are for real labels: use randomized response and LabelIht for binary ones"

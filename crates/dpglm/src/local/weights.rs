@@ -1,6 +1,6 @@
 //! Whole-number weights whose ratio is at most `e^epsilon`: how a report is drawn with exact probabilities.
 
-use crate::error::{Error, Result, require_positive};
+use crate::error::{Error, Parameter, Result, require_positive};
 use crate::noise::RandomSource;
 
 /// The largest epsilon of a local randomizer.
@@ -10,12 +10,16 @@ const MIN_EPSILON: f64 = 1e-6;
 
 /// Checks the privacy loss of a report.
 pub(super) fn check_epsilon(epsilon: f64) -> Result<f64> {
-    require_positive("epsilon", epsilon, "choose the privacy loss of one report, often between 0.5 and 4")?;
+    require_positive(
+        Parameter::Epsilon,
+        epsilon,
+        "choose the privacy loss of one report, often between 0.5 and 4",
+    )?;
     if (MIN_EPSILON..=MAX_EPSILON).contains(&epsilon) {
         return Ok(epsilon);
     }
     Err(Error::OutOfRange {
-        parameter: "epsilon",
+        parameter: Parameter::Epsilon,
         range: "from 1e-6 to 32",
         value: epsilon.to_string(),
         remedy: "below nothing can be learnt from reports, above they protect nobody",

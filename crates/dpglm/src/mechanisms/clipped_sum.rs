@@ -18,7 +18,7 @@
 
 use super::{Release, require_length};
 use crate::data::clipping::clip_l2;
-use crate::error::{Error, Result, require_positive};
+use crate::error::{Error, Parameter, Result, require_positive};
 use crate::noise::{GaussianNoise, Grid, RandomSource};
 use crate::privacy::{Event, Noise};
 
@@ -34,7 +34,7 @@ pub struct ClippedSum {
 impl ClippedSum {
     /// For rows of `dimension` entries, each clipped to l2 norm `clip`, with Gaussian noise of `sigma` on the sum.
     pub fn new(clip: f64, sigma: f64, dimension: usize) -> Result<Self> {
-        require_positive("clip", clip, "the largest l2 norm a row may have; a public number")?;
+        require_positive(Parameter::Clip, clip, "the largest l2 norm a row may have; a public number")?;
         let grid = Grid::for_l2(2.0 * clip, dimension)?;
         let sensitivity = grid.enlarged_l2(2.0 * clip, dimension);
         let event = Event::new("sum of clipped rows", Noise::Gaussian { sensitivity, sigma }, 1)?;

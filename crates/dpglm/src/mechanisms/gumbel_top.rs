@@ -18,7 +18,7 @@
 //! Same rho as Laplace peeling at half the noise scale, and O(d) expected work (a partition, not a sort) in place of O(s d).
 
 use super::{Release, SparseVector, require_length, require_support};
-use crate::error::{Result, require_positive};
+use crate::error::{Parameter, Result, require_positive};
 use crate::noise::race::require_scale;
 use crate::noise::{GaussianNoise, Grid, Race, RandomSource};
 use crate::privacy::{Event, Noise};
@@ -46,7 +46,7 @@ impl GumbelTop {
         dimension: usize,
     ) -> Result<Self> {
         require_positive(
-            "sensitivity",
+            Parameter::Sensitivity,
             sensitivity,
             "bound what one row can change, by clipping if need be",
         )?;
@@ -65,7 +65,7 @@ impl GumbelTop {
         dimension: usize,
     ) -> Result<Self> {
         require_positive(
-            "l2 sensitivity",
+            Parameter::L2Sensitivity,
             l2_sensitivity,
             "bound what one row can change, by clipping if need be",
         )?;

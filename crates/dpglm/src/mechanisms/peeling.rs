@@ -20,7 +20,7 @@
 //! [`GumbelTop`](super::GumbelTop) needs half the noise and one pass.
 
 use super::{Release, SparseVector, require_length, require_support};
-use crate::error::{Result, require_positive};
+use crate::error::{Parameter, Result, require_positive};
 use crate::noise::{Grid, LaplaceNoise, RandomSource};
 use crate::privacy::budget::Budget;
 use crate::privacy::{Event, Noise};
@@ -40,7 +40,7 @@ impl LaplacePeeling {
         require_support(support, dimension)?;
         let grid = Grid::for_l1(sensitivity, 1)?;
         let enlarged = grid.enlarged_linf(sensitivity);
-        require_positive("scale", scale, "calibrate the scale from a budget")?;
+        require_positive(Parameter::Scale, scale, "calibrate the scale from a budget")?;
         let events = vec![
             Event::new(
                 "chosen coordinates",

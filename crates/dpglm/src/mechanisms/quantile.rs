@@ -28,7 +28,7 @@
 //! Stands in for the quantile of Lei 2011 that Cai et al. 2021 §5.1 refers to without an accounted budget.
 
 use super::{ExponentialMechanism, Release, Tally};
-use crate::error::{Error, Result, require_positive};
+use crate::error::{Error, Parameter, Result, require_positive};
 use crate::noise::RandomSource;
 use crate::privacy::Event;
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,7 @@ impl Candidates {
     pub fn even(low: f64, high: f64, count: u64) -> Result<Self> {
         if !(low.is_finite() && high.is_finite() && low < high && (high - low).is_finite()) {
             return Err(Error::OutOfRange {
-                parameter: "range",
+                parameter: Parameter::Range,
                 range: "two finite numbers, the lower first",
                 value: format!("[{low}, {high}]"),
                 remedy: "declare public bounds, or use geometric candidates",
@@ -63,7 +63,7 @@ impl Candidates {
         }
         if !(2..=MAX_CANDIDATES).contains(&count) {
             return Err(Error::OutOfRange {
-                parameter: "number of candidates",
+                parameter: Parameter::NumberOfCandidates,
                 range: "from 2 to 2^40",
                 value: count.to_string(),
                 remedy: "a few thousand resolve the range finely; accuracy suffers little from more",
@@ -75,11 +75,11 @@ impl Candidates {
     /// Zero and, for both signs, `smallest * 2^(k / per_octave)` up to at least `largest`: for data whose range nobody
     /// can declare. The cost grows only with the logarithm of `largest / smallest`.
     pub fn geometric(smallest: f64, largest: f64, per_octave: u32) -> Result<Self> {
-        require_positive("smallest", smallest, "the finest magnitude worth telling from zero")?;
-        require_positive("largest", largest, "the largest magnitude worth telling apart")?;
+        require_positive(Parameter::Smallest, smallest, "the finest magnitude worth telling from zero")?;
+        require_positive(Parameter::Largest, largest, "the largest magnitude worth telling apart")?;
         if !(1..=1024).contains(&per_octave) {
             return Err(Error::OutOfRange {
-                parameter: "candidates per octave",
+                parameter: Parameter::CandidatesPerOctave,
                 range: "from 1 to 1024",
                 value: per_octave.to_string(),
                 remedy: "4 resolve a value to about 20 percent, 64 to about 1 percent",
@@ -88,7 +88,7 @@ impl Candidates {
         let octaves = largest.log2() - smallest.log2();
         if octaves <= 0.0 || largest.log2() > 1022.0 {
             return Err(Error::OutOfRange {
-                parameter: "largest",
+                parameter: Parameter::Largest,
                 range: "above smallest and below 2^1022",
                 value: largest.to_string(),
                 remedy: "give the smallest magnitude first, then the largest",
@@ -181,7 +181,7 @@ impl PrivateQuantile {
     pub fn new(candidates: Candidates, quantile: f64, scale: f64) -> Result<Self> {
         if !(0.0..=1.0).contains(&quantile) {
             return Err(Error::OutOfRange {
-                parameter: "quantile",
+                parameter: Parameter::Quantile,
                 range: "from 0 to 1",
                 value: quantile.to_string(),
                 remedy: "0.5 asks for the median",

@@ -33,7 +33,7 @@ use super::grid::Grid;
 use super::lazy::{LazyReal, LazyUniform, WORD_BITS};
 use super::rounding::GridScale;
 use super::source::RandomSource;
-use crate::error::Result;
+use crate::error::{Parameter, Result};
 
 /// Gaussian noise of a given standard deviation, rounded to a grid.
 ///
@@ -55,7 +55,7 @@ pub struct GaussianNoise {
 impl GaussianNoise {
     /// Noise of standard deviation `sigma` on `grid`.
     pub fn new(grid: Grid, sigma: f64) -> Result<Self> {
-        let scale = GridScale::new("sigma", sigma, &grid)?;
+        let scale = GridScale::new(Parameter::Sigma, sigma, &grid)?;
         Ok(Self { grid, scale })
     }
 

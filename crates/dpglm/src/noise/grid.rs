@@ -10,7 +10,7 @@
 //! `2^100` grid steps are clamped, which never increases a distance. A coordinate that is not a number follows a
 //! public rule, it becomes 0: the sensitivity must be that of the vectors after this rule.
 
-use crate::error::{Error, Result, require_nonzero, require_positive};
+use crate::error::{Error, Parameter, Result, require_nonzero, require_positive};
 
 /// The spacing is at most this power of two times the sensitivity, in the norm of the sensitivity.
 const FINENESS: i32 = -24;
@@ -46,13 +46,17 @@ impl Grid {
     }
 
     fn below(sensitivity: f64, dimension: usize, bits_lost: impl Fn(u32) -> u32) -> Result<Self> {
-        require_positive("sensitivity", sensitivity, "give the public bound on one row's influence")?;
-        require_nonzero("dimension", dimension as u64, "give the number of released coordinates")?;
+        require_positive(
+            Parameter::Sensitivity,
+            sensitivity,
+            "give the public bound on one row's influence",
+        )?;
+        require_nonzero(Parameter::Dimension, dimension as u64, "give the number of released coordinates")?;
         let dimension_bits = usize::BITS - (dimension - 1).leading_zeros();
         let exponent = floor_log2(sensitivity) + FINENESS - bits_lost(dimension_bits) as i32;
         if exponent < f64::MIN_EXP - 1 {
             return Err(Error::OutOfRange {
-                parameter: "sensitivity",
+                parameter: Parameter::Sensitivity,
                 range: "large enough for a grid within the range of normal numbers (about 2^-998 sqrt(dimension))",
                 value: format!("{sensitivity:e} in dimension {dimension}"),
                 remedy: "rescale the data",

@@ -24,7 +24,7 @@ use super::exponential::exponential;
 use super::grid::Grid;
 use super::rounding::GridScale;
 use super::source::RandomSource;
-use crate::error::Result;
+use crate::error::{Parameter, Result};
 
 /// Laplace noise of a given scale, rounded to a grid.
 ///
@@ -46,7 +46,7 @@ pub struct LaplaceNoise {
 impl LaplaceNoise {
     /// Noise of density `exp(-|x| / scale) / (2 scale)` on `grid`.
     pub fn new(grid: Grid, scale: f64) -> Result<Self> {
-        let scale = GridScale::new("scale", scale, &grid)?;
+        let scale = GridScale::new(Parameter::Scale, scale, &grid)?;
         Ok(Self { grid, scale })
     }
 

@@ -41,7 +41,7 @@ use super::exponential::exponential;
 use super::grid::decompose;
 use super::lazy::{LazyReal, WORD_BITS};
 use super::source::RandomSource;
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 
 /// A rational `m 2^e`, added and multiplied without rounding.
 type Dyadic = Repr<2>;
@@ -112,7 +112,7 @@ impl Race {
         require_scale(scale)?;
         if winners == 0 || winners > scores.len() {
             return Err(Error::OutOfRange {
-                parameter: "winners",
+                parameter: Parameter::Winners,
                 range: "at least 1 and at most the number of scores",
                 value: format!("{winners} of {}", scores.len()),
                 remedy: "ask for fewer winners or offer more candidates",
@@ -142,7 +142,7 @@ impl Race {
         }
         if multiplicities.iter().all(|&multiplicity| multiplicity == 0) {
             return Err(Error::OutOfRange {
-                parameter: "multiplicities",
+                parameter: Parameter::Multiplicities,
                 range: "above 0 for at least one candidate",
                 value: "none".to_string(),
                 remedy: "offer at least one candidate",
@@ -332,7 +332,7 @@ pub(crate) fn require_scale(scale: f64) -> Result<()> {
         return Ok(());
     }
     Err(Error::OutOfRange {
-        parameter: "scale",
+        parameter: Parameter::Scale,
         range: "between 2^-100 and 2^100",
         value: scale.to_string(),
         remedy: "rescale the scores together with the scale",

@@ -12,7 +12,7 @@ use dashu_int::UBig;
 use super::grid::{Grid, decompose};
 use super::lazy::{LazyReal, WORD_BITS};
 use super::source::RandomSource;
-use crate::error::{Error, Result, require_positive};
+use crate::error::{Error, Parameter, Result, require_positive};
 
 /// Largest binary logarithm of scale over spacing.
 const LARGEST_RATIO: i32 = 60;
@@ -28,7 +28,7 @@ pub(super) struct GridScale {
 impl GridScale {
     /// Refuses a scale that is no positive number, or so large that 64 digits of the deviate do not nearly always
     /// settle its rounding.
-    pub(super) fn new(parameter: &'static str, scale: f64, grid: &Grid) -> Result<Self> {
+    pub(super) fn new(parameter: Parameter, scale: f64, grid: &Grid) -> Result<Self> {
         require_positive(parameter, scale, "calibrate the noise to a budget first")?;
         let (mantissa, exponent) = decompose(scale);
         let unused_bits = mantissa.leading_zeros() as i32 - 11;
@@ -127,7 +127,7 @@ mod tests {
         let mut ambiguous = 0;
         for case in 0..3000u32 {
             let scale = f64::from(rng.next_u32() | 1) * 2f64.powi((case % 60) as i32 - 56);
-            let ratio = GridScale::new("scale", scale, &grid).unwrap();
+            let ratio = GridScale::new(Parameter::Scale, scale, &grid).unwrap();
             // The real nearest to a random half-integer: (k + 1/2) / ratio, to 2..5 words.
             let words = 2 + (case as usize) % 4;
             let target = UBig::from(1 + 2 * rng.below(1 << (1 + case % 40)));
@@ -156,7 +156,7 @@ mod tests {
         // Ratio 2^59: 64 digits leave 1/2 open when they read 0...0 10000: digits 60 to 64 are 1, 0, 0, 0, 0.
         let grid = Grid::for_l2(2f64.powi(24), 1).unwrap();
         assert_eq!(grid.spacing(), 1.0);
-        let ratio = GridScale::new("scale", 1.5 * 2f64.powi(58), &grid).unwrap();
+        let ratio = GridScale::new(Parameter::Scale, 1.5 * 2f64.powi(58), &grid).unwrap();
         // 1.5 * 2^58 * K / 2^64 = 3 K / 2^7 = 1/2 between K = 21 and K = 22: the third word decides.
         // It passes 1/2 at the fraction 1/3 of the 64-digit step, 0x5555....
         for (third, expected) in [(0x5555_5554u32, 0), (0x5555_5556, 1)] {
@@ -177,7 +177,7 @@ mod tests {
         let grid = Grid::for_l2(1.0, 1).unwrap();
         let scales = [5e-324, 1e-300, 1e-30, 2f64.powi(-24), 3.0, 1e5, 1.9 * 2f64.powi(35), 2f64.powi(36)];
         for scale in scales {
-            let ratio = GridScale::new("scale", scale, &grid).unwrap();
+            let ratio = GridScale::new(Parameter::Scale, scale, &grid).unwrap();
             for integer in [0, 1, 40, 1023, 1024, u32::MAX] {
                 let first = rng.next_u32();
                 let mut real = real(integer, &[first], rng);
@@ -191,9 +191,9 @@ mod tests {
     #[test]
     fn scales_beyond_the_limit_are_refused() {
         let grid = Grid::for_l2(1.0, 1).unwrap();
-        assert!(GridScale::new("sigma", 2f64.powi(36), &grid).is_ok());
+        assert!(GridScale::new(Parameter::Sigma, 2f64.powi(36), &grid).is_ok());
         for scale in [2f64.powi(36).next_up(), f64::MAX, f64::INFINITY, f64::NAN, 0.0, -1.0] {
-            let message = GridScale::new("sigma", scale, &grid).unwrap_err().to_string();
+            let message = GridScale::new(Parameter::Sigma, scale, &grid).unwrap_err().to_string();
             assert!(message.starts_with("sigma must be"), "{message}");
         }
     }

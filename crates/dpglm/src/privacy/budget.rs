@@ -1,6 +1,6 @@
 //! The privacy budget a user grants.
 
-use crate::error::{Error, Result, require_positive};
+use crate::error::{Error, Parameter, Result, require_positive};
 
 /// An (epsilon, delta) budget. There is no default: both numbers are the user's decision.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,10 +44,14 @@ impl Budget {
 
 /// Refuses an epsilon that no budget may have.
 pub(crate) fn check_epsilon(epsilon: f64) -> Result<f64> {
-    require_positive("epsilon", epsilon, "choose the privacy loss you can defend, often between 0.1 and 4")?;
+    require_positive(
+        Parameter::Epsilon,
+        epsilon,
+        "choose the privacy loss you can defend, often between 0.1 and 4",
+    )?;
     if epsilon > MAX_EPSILON {
         return Err(Error::OutOfRange {
-            parameter: "epsilon",
+            parameter: Parameter::Epsilon,
             range: "at most 700",
             value: epsilon.to_string(),
             remedy: "an epsilon this large protects nobody; choose a smaller one",
@@ -63,14 +67,14 @@ pub(crate) fn check_delta(delta: f64) -> Result<f64> {
             return Ok(delta);
         }
         return Err(Error::OutOfRange {
-            parameter: "delta",
+            parameter: Parameter::Delta,
             range: "at least 1e-100",
             value: format!("{delta:e}"),
             remedy: "choose a larger delta, or a pure budget with mechanisms other than the Gaussian",
         });
     }
     Err(Error::OutOfRange {
-        parameter: "delta",
+        parameter: Parameter::Delta,
         range: "strictly between 0 and 1",
         value: delta.to_string(),
         remedy: "choose a delta well below 1/n, or a pure budget (delta = 0) with mechanisms other than the Gaussian",

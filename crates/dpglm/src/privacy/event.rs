@@ -1,6 +1,6 @@
 //! What was released and with how much noise.
 
-use crate::error::{Error, Result, require_nonzero, require_positive};
+use crate::error::{Error, Parameter, Result, require_nonzero, require_positive};
 use crate::privacy::budget::check_delta;
 use serde::{Deserialize, Serialize};
 
@@ -67,10 +67,10 @@ impl Event {
     /// An event of `count` equal releases. `release` says in a few words what left, for the certificate's reader.
     pub fn new(release: impl Into<String>, noise: Noise, count: u64) -> Result<Self> {
         noise.validate()?;
-        require_nonzero("count", count, "an event stands for at least one release")?;
+        require_nonzero(Parameter::Count, count, "an event stands for at least one release")?;
         if count > MAX_COUNT {
             return Err(Error::OutOfRange {
-                parameter: "count",
+                parameter: Parameter::Count,
                 range: "at most 1,000,000,000",
                 value: count.to_string(),
                 remedy: "group the releases into fewer, noisier ones",
@@ -114,35 +114,43 @@ impl Noise {
 
     fn validate(&self) -> Result<()> {
         let need_sensitivity = |value| {
-            require_positive("sensitivity", value, "bound what one row can change, by clipping if need be")
+            require_positive(
+                Parameter::Sensitivity,
+                value,
+                "bound what one row can change, by clipping if need be",
+            )
         };
         match *self {
             Noise::Gaussian { sensitivity, sigma } => {
                 need_sensitivity(sensitivity)?;
-                require_positive("sigma", sigma, "no noise is no privacy; calibrate sigma from a budget")?;
+                require_positive(
+                    Parameter::Sigma,
+                    sigma,
+                    "no noise is no privacy; calibrate sigma from a budget",
+                )?;
             }
             Noise::Laplace { sensitivity, scale } | Noise::Selection { sensitivity, scale } => {
                 need_sensitivity(sensitivity)?;
                 require_positive(
-                    "scale",
+                    Parameter::Scale,
                     scale,
                     "no noise is no privacy; calibrate the scale from a budget",
                 )?;
             }
             Noise::Pure { epsilon } => {
-                require_positive("epsilon", epsilon, "state the release's own pure privacy loss")?;
+                require_positive(Parameter::Epsilon, epsilon, "state the release's own pure privacy loss")?;
             }
             Noise::Zcdp { rho } => {
-                require_positive("rho", rho, "state the release's own zCDP parameter")?;
+                require_positive(Parameter::Rho, rho, "state the release's own zCDP parameter")?;
             }
             Noise::Approximate { epsilon, delta } => {
-                require_positive("epsilon", epsilon, "state the release's own privacy loss")?;
+                require_positive(Parameter::Epsilon, epsilon, "state the release's own privacy loss")?;
                 check_delta(delta)?;
             }
         }
         // The quotient can leave the range of f64 although both of its parts lie inside.
         require_positive(
-            "sensitivity divided by noise",
+            Parameter::SensitivityDividedByNoise,
             self.intensity(),
             "rescale the data so that sensitivity and noise are of ordinary size",
         )?;

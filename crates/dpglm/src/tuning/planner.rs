@@ -17,7 +17,7 @@
 use crate::accounting::gaussian::largest_mu;
 use crate::central::{Glm, Prepared, Privacy, PrivateMean, SelectRefine, SparseMean};
 use crate::data::{Dataset, Design, Shape};
-use crate::error::{Error, Result, require_positive};
+use crate::error::{Error, Parameter, Result, require_positive};
 use crate::estimators::dense::{Likelihood, Regression};
 use crate::families::Family;
 use crate::noise::RandomSource;
@@ -84,7 +84,7 @@ pub struct Law {
 impl Problem {
     /// Refuses shapes that cannot be simulated.
     pub fn validate(&self) -> Result<()> {
-        require_positive("sigma", self.sigma, "the standard deviation of rows or errors")?;
+        require_positive(Parameter::Sigma, self.sigma, "the standard deviation of rows or errors")?;
         Budget::new(1.0, self.delta)?;
         if self.columns == 0 || self.sparsity.is_some_and(|s| s == 0 || s > self.columns) {
             return Err(Error::Conflict(format!(

@@ -27,7 +27,7 @@
 //! Rényi differential privacy*, ICLR 2022.
 
 use crate::accounting::{epsilon_at, renyi};
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::noise::RandomSource;
 use crate::privacy::{Budget, Event, Noise};
 
@@ -45,7 +45,7 @@ impl RandomStopping {
     pub fn new(expected: u64) -> Result<Self> {
         if !(1..=MOST).contains(&expected) {
             return Err(Error::OutOfRange {
-                parameter: "expected number of trials",
+                parameter: Parameter::ExpectedNumberOfTrials,
                 range: "from 1 to 1048576",
                 value: expected.to_string(),
                 remedy: "take three times the number of candidates",

@@ -17,7 +17,7 @@ use super::validation::{Judge, first_part, require_divisible, require_rows, vali
 use crate::central::glm::{Fit, Glm};
 use crate::data::Dataset;
 use crate::data::Shape;
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::privacy::Adjacency;
 use crate::release::parts::{ALL, SECOND};
 use crate::release::{
@@ -51,7 +51,7 @@ impl TunedRidge {
     pub fn new(model: Glm, candidates: Vec<f64>) -> Result<Self> {
         if !(2..=MOST).contains(&candidates.len()) {
             return Err(Error::OutOfRange {
-                parameter: "number of candidates",
+                parameter: Parameter::NumberOfCandidates,
                 range: "from 2 to 16",
                 value: candidates.len().to_string(),
                 remedy: "each is fitted once on a share of the budget: offer a few, powers of ten apart",

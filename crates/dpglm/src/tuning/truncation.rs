@@ -18,7 +18,7 @@
 use crate::accounting::Certificate;
 use crate::data::Design;
 use crate::data::Shape;
-use crate::error::{Result, require_positive};
+use crate::error::{Parameter, Result, require_positive};
 use crate::mechanisms::Candidates;
 use crate::privacy::Adjacency;
 use crate::release::{
@@ -74,7 +74,7 @@ impl Truncation {
         match level {
             TruncationLevel::None => {}
             TruncationLevel::Theoretical { sigma } => {
-                require_positive("sigma", sigma, "state the public scale of the entries")?;
+                require_positive(Parameter::Sigma, sigma, "state the public scale of the entries")?;
             }
             TruncationLevel::Private { low, high } => {
                 Candidates::even(low, high, 4_097)?;

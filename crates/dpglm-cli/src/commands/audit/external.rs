@@ -23,11 +23,11 @@ impl External {
             if !command.contains(place) {
                 return Err(Failure::Usage(format!(
                     "--command must name {place}, which stands for a file: write it like 'python fit.py {{data}} {{output}}'"
-                )));
+                ).into()));
             }
         }
         let folder = tempfile::tempdir().map_err(|error| {
-            Failure::Failed(format!("cannot make a folder for the command's files: {error}"))
+            Failure::Failed(format!("cannot make a folder for the command's files: {error}").into())
         })?;
         Ok(Self { command: command.to_owned(), names, has_constant, folder })
     }

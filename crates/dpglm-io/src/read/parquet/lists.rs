@@ -10,6 +10,7 @@
 //!
 //! The response may be in a column of one value a row; all other such columns are not read.
 
+use dpglm::error::{Message, Parameter};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -69,7 +70,10 @@ impl Table {
                         "there is no list `{name}` for the sparse rows; nested columns are {}",
                         list(&found)
                     ),
-                    "name the list of indices and the list of values (--sparse-columns INDICES,VALUES)",
+                    Message::new(
+                        "name the list of indices and the list of values ({} INDICES,VALUES)",
+                        &[&Parameter::SparseColumns],
+                    ),
                 )),
             }
         };

@@ -4,7 +4,7 @@
 use super::{Block, MeanShape};
 use crate::data::Design;
 use crate::data::dataset::MOST_ROWS;
-use crate::error::{Error, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::privacy::Adjacency;
 
 /// Private rows with their public frame.
@@ -66,7 +66,7 @@ impl<'a> MeanRows<'a> {
         self.require("weights", weights.len(), self.design.rows())?;
         if !(largest > 0.0 && largest.is_finite()) {
             return Err(Error::OutOfRange {
-                parameter: "largest weight",
+                parameter: Parameter::LargestWeight,
                 range: "above 0",
                 value: largest.to_string(),
                 remedy: "declare the largest weight a row may have",
