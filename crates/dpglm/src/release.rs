@@ -10,18 +10,18 @@
 //! A release whose noise an estimator has to find by itself (objective perturbation, a random projection) is planned as a
 //! *fixed* event of known (epsilon, delta); the others' noise is calibrated to what it leaves.
 //!
-//! A plan may have stages ([`PlannedRelease::at`]): the same release in two stages is two, told apart by the stage that the session is in,
-//! and no release of one stage can be paid from another's. [`parts`] builds plans for rows in public parts on it.
+//! A plan may have stages (`PlannedRelease::at`): the same release in two stages is two, told apart by the stage that the session is in,
+//! and no release of one stage can be paid from another's. `parts` builds plans for rows in public parts on it.
 
 //!
 //! | file | what |
 //! | --- | --- |
-//! | [`plan`] | handles of releases, by kind, and lines of a plan |
+//! | `plan` | handles of releases, by kind, and lines of a plan |
 //! | `calibrated` | a plan with its noise, and what it guarantees |
 //! | `estimator` | what an estimator is, and one that is prepared |
 //! | `session` | a calibrated plan being spent |
-//! | [`parts`] | plans for rows in public parts |
-//! | [`replay`] | a run recorded and replayed on a neighbouring table, for audits |
+//! | `parts` | plans for rows in public parts |
+//! | `replay` | a run recorded and replayed on a neighbouring table, for audits |
 
 pub(crate) mod calibrated;
 pub(crate) mod estimator;
