@@ -131,9 +131,11 @@ impl How {
 
 /// A schema from its JSON; what is wrong with it is said in the schema's words.
 pub fn schema(json: &str) -> PyResult<Schema> {
-    let value = serde_json::from_str::<serde_json::Value>(json);
-    // From a value and not from its text: the user wrote no lines that a message could count.
-    value.and_then(serde_json::from_value).map_err(|error| PyValueError::new_err(error.to_string()))
+    // A value forgets the order of its keys, which is that of the columns. But what is wrong is said of it: the user wrote no lines that a
+    // message could count.
+    let of_value = || serde_json::from_str::<serde_json::Value>(json).and_then(serde_json::from_value);
+    let schema = serde_json::from_str(json).or_else(|_| of_value());
+    schema.map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// A schema's TOML as JSON, with another target or unit.
