@@ -94,7 +94,7 @@ impl JohnsonLindenstrauss {
     ///
     /// An entry of R is a multiple of 2^-56, off by at most 2^-57, and at most 16 but with probability 1.3e-57. It is cut into a
     /// multiple of 2^-20 and a rest below 2^-20. Entries of A have at most 20 bits, so the kernel's sums of the first part
-    /// are exact (products of 44 bits, blocks of 256 rows, compensated totals, up to 2^30 rows); those of the rest err by at most
+    /// are exact (products of 44 bits, blocks of 32 rows, compensated totals, up to 2^30 rows); those of the rest err by at most
     /// `n B 2^-20` times the error of summation. Putting them together rounds twice, relative to a projected row, whose norm
     /// is at most `sqrt(n) B (1 + 12)` but with probability 1e-30. Rounding to the noise's grid moves it by `2^-45 B`.
     fn rounding(&self, columns: usize, units: usize, rows: u64, ratio: f64) -> f64 {
