@@ -4,15 +4,18 @@
 //! | what a line holds | what is done |
 //! | --- | --- |
 //! | null, or text of blanks | a missing cell |
-//! | other keys than the first line; a key twice; a list or an object as a value; no object | a fault of the file |
+//! | a list, an object, a number beyond double precision or text that is no Unicode | a missing cell |
+//! | other keys than the first line; a key twice; no object | a fault of the file |
 //! | nothing | the line is passed over |
+//!
+//! Values are taken apart one by one, as text: what one cell holds stops no run.
 
 use dpglm::error::{Message, Parameter};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::source::{self, Opening, Source};
 use super::{ColumnPreview, InferredType, compressed};
@@ -44,10 +47,10 @@ impl Source for JsonLines {
                 Message::new("leave out {} and {}", &[&Parameter::Header, &Parameter::NoHeader]),
             ));
         }
-        let looks = |value: &Value| match value {
-            Value::Bool(_) => InferredType::Truth,
-            Value::Number(_) => InferredType::Number,
-            Value::Null => InferredType::Empty,
+        let looks = |value: &RawValue| match value.get().as_bytes() {
+            b"true" | b"false" => InferredType::Truth,
+            b"null" => InferredType::Empty,
+            [b'-' | b'0'..=b'9', ..] => InferredType::Number,
             _ => InferredType::Text,
         };
         let first = Table::open(path)?.first;
@@ -58,7 +61,7 @@ impl Source for JsonLines {
     }
 }
 
-type Object = IndexMap<String, Value>;
+type Object = IndexMap<String, Box<RawValue>>;
 
 /// An open file of which the first line has been read.
 struct Table {
@@ -91,12 +94,9 @@ impl Table {
             if text.trim_ascii().is_empty() {
                 continue;
             }
-            let pairs = serde_json::from_slice::<Pairs>(&text).map_err(|_| {
+            let pairs = serde_json::from_str::<Pairs>(&String::from_utf8_lossy(&text)).map_err(|_| {
                 self.fault("the line is no JSON object with each key once", "write one object per line")
             })?;
-            if pairs.0.values().any(|value| value.is_array() || value.is_object()) {
-                return Err(self.fault("a value is a list or an object", "write one value per key"));
-            }
             return Ok(Some(pairs.0));
         }
     }
@@ -128,15 +128,20 @@ impl source::Table for Table {
             }
             builder.ensure_rows(row + 1)?;
             for (slot, name) in read.iter().enumerate() {
-                let cell = match object.get(*name) {
-                    None | Some(Value::Null | Value::Array(_) | Value::Object(_)) => Cell::Missing,
-                    Some(Value::Bool(truth)) => Cell::Truth(*truth),
-                    Some(Value::Number(number)) => match number.as_i64() {
-                        Some(whole) => Cell::Integer(whole),
-                        None => Cell::Number(number.as_f64().unwrap_or(f64::NAN)),
+                let value = object.get(*name).map_or("null", |value| value.get());
+                let text = match value.starts_with('"') {
+                    true => serde_json::from_str::<String>(value).unwrap_or_default(),
+                    false => String::new(),
+                };
+                let cell = match value.as_bytes() {
+                    b"true" => Cell::Truth(true),
+                    b"false" => Cell::Truth(false),
+                    [b'"', ..] if !text.trim().is_empty() => Cell::Text(text.trim().as_bytes()),
+                    [b'-' | b'0'..=b'9', ..] => match value.parse() {
+                        Ok(whole) => Cell::Integer(whole),
+                        Err(_) => Cell::Number(value.parse().unwrap_or(f64::NAN)),
                     },
-                    Some(Value::String(text)) if text.trim().is_empty() => Cell::Missing,
-                    Some(Value::String(text)) => Cell::Text(text.trim().as_bytes()),
+                    _ => Cell::Missing,
                 };
                 builder.put(row, slot, cell)?;
             }

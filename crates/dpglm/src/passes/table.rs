@@ -39,7 +39,7 @@ struct Kept {
     /// Norms in the last two maps.
     norms: Vec<(RowMap, Rc<Vec<f64>>)>,
     scored: Option<(At, Rc<Scored>)>,
-    slopes: Option<(At, ScoreBounds, Rc<Vec<f64>>)>,
+    slopes: Option<(RowMap, At, ScoreBounds, Rc<Vec<f64>>)>,
 }
 
 /// Rows scored at given coefficients, before weights are known.
@@ -259,34 +259,27 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Scores and slopes; the latter are kept.
-    fn scores(&self, map: &RowMap, at: &At, bounds: ScoreBounds) -> (Sums, i64) {
+    /// Scores, and each row's slope, which is kept: a unit's sum, times squared norms, is at most the bound for it.
+    fn scores(&self, map: &RowMap, at: &At, bounds: ScoreBounds) -> (Sums, Rc<Vec<f64>>) {
         let grouped = self.data().unit_name().is_some();
         let (gradient, slopes) = if grouped {
             self.scores_of_units(map, at, bounds)
         } else {
             self.scores_of_rows(map, at, bounds)
         };
-        let norms = self.norms(map);
-        let shares = self.units.sums(|row| slopes[row] * norms[row].powi(2) / bounds.trace);
-        self.kept.borrow_mut().slopes = Some((at.clone(), bounds, Rc::new(slopes)));
-        // A unit beyond the bound counts as at it.
-        (gradient, exact_sum(&shares))
+        let slopes = Rc::new(slopes);
+        self.kept.borrow_mut().slopes = Some((map.clone(), at.clone(), bounds, slopes.clone()));
+        (gradient, slopes)
     }
 
-    /// Each row's slope; a unit's sum, times squared norms, is at most the bound for it.
+    /// The slopes of such a pass, perhaps those that were kept.
     fn slopes(&self, map: &RowMap, at: &At, bounds: ScoreBounds) -> Rc<Vec<f64>> {
-        let kept = |kept: &Kept| match &kept.slopes {
-            Some((at_kept, bounds_kept, slopes)) if at_kept == at && *bounds_kept == bounds => {
-                Some(slopes.clone())
-            }
-            _ => None,
-        };
-        if let Some(slopes) = kept(&self.kept.borrow()) {
-            return slopes;
+        if let Some((of_map, of_at, of_bounds, slopes)) = &self.kept.borrow().slopes
+            && (of_map, of_at, of_bounds) == (map, at, &bounds)
+        {
+            return slopes.clone();
         }
-        self.scores(map, at, bounds);
-        kept(&self.kept.borrow()).unwrap_or_default()
+        self.scores(map, at, bounds).1
     }
 
     /// One read, each row its own unit.
@@ -450,8 +443,11 @@ impl Rows for Table<'_> {
                 Partial::Sums(self.products(map, *outputs, weights, traces)?)
             }
             Pass::Scores { map, at, bounds } => {
-                let (gradient, trace) = self.scores(map, at, *bounds);
-                Partial::Scores { gradient, trace }
+                let (gradient, slopes) = self.scores(map, at, *bounds);
+                let norms = self.norms(map);
+                let shares = self.units.sums(|row| slopes[row] * norms[row].powi(2) / bounds.trace);
+                // A unit beyond the bound counts as at it.
+                Partial::Scores { gradient, trace: exact_sum(&shares) }
             }
         })
     }
