@@ -14,10 +14,13 @@
 //! | `Products` | sums of weighted products `w x x'` | trace | [`products::sensitivity`] |
 //! | `Scores` | sums of weighted scores `w r u'` and of their slopes | l2 norm, trace | [`scores::sensitivity`] |
 //!
+//! [`cells`] are the questions about rows with missing cells, weights and groups, and [`cells::CellRows`] those who answer them.
+//!
 //! Means divide sums by a *count*, the public number of units or a released share of it. [`row_map`] gives each row's l2 norm in
 //! released coordinates, rounded up; norms stay where the rows are.
 
 pub(crate) mod by_unit;
+pub(crate) mod cells;
 pub(crate) mod columns;
 #[cfg(test)]
 pub(crate) mod cut;

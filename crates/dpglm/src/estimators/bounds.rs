@@ -21,10 +21,11 @@ mod tests;
 
 pub use regression::{FoundBounds, Sought};
 
+use super::means::Block;
 use super::means::clips::Side;
-use super::means::{Block, MeanRows};
 use crate::error::{Error, Parameter, Result};
 use crate::mechanisms::{Candidates, Tally};
+use crate::passes::cells::{Cell, CellRows};
 use crate::release::{Chosen, Handle, PlannedRelease, ReleaseSession};
 
 const CENTRES: Handle<Chosen> = Handle::new("medians for bounds");
@@ -112,7 +113,7 @@ impl Search {
     pub(super) fn release(
         &self,
         blocks: &[Block],
-        rows: &MeanRows<'_>,
+        rows: &dyn CellRows,
         session: &mut ReleaseSession<'_>,
     ) -> Result<Vec<Block>> {
         let mut column = 0;
@@ -120,7 +121,7 @@ impl Search {
         for (place, (block, magnitude)) in found.iter_mut().zip(&self.magnitudes).enumerate() {
             let width = block.columns();
             if let (Block::Number { low, high }, Some(magnitude)) = (&mut *block, magnitude) {
-                let side = Side { rows, block: place, column, low: *low, high: *high };
+                let side = Side { rows, cell: Cell { block: place, column, low: *low, high: *high } };
                 let (from, to) = bounds(&side, *magnitude, session)?;
                 *block = Block::Number { low: from, high: to };
             }
@@ -142,9 +143,9 @@ trait OneSide {
     fn beyond(&self, upper: bool, centre: f64, distances: &[f64]) -> Result<Vec<i64>>;
 }
 
-impl OneSide for Side<'_, '_> {
+impl OneSide for Side<'_> {
     fn range(&self) -> (f64, f64) {
-        (self.low, self.high)
+        (self.cell.low, self.cell.high)
     }
 
     fn units(&self) -> usize {
@@ -152,11 +153,11 @@ impl OneSide for Side<'_, '_> {
     }
 
     fn means(&self, candidates: Candidates) -> Result<Tally> {
-        Ok(Tally::of(candidates, &self.means()))
+        self.means(candidates)
     }
 
     fn beyond(&self, upper: bool, centre: f64, distances: &[f64]) -> Result<Vec<i64>> {
-        Ok(self.beyond(upper, centre, distances).into_iter().map(|count| count as i64).collect())
+        self.beyond(upper, centre, distances)
     }
 }
 

@@ -37,6 +37,7 @@ use super::bounds::Magnitude;
 use super::means::{Block, MeanRows, MeanShape, Means, Moments};
 use crate::central::interval::require_level;
 use crate::error::{Error, Parameter, Result};
+use crate::passes::cells::CellRows;
 use crate::release::{CalibratedPlan, Estimator, Prepared, Privacy, Progress, ReleaseSession, require_shape};
 use plan::Plan;
 
@@ -193,10 +194,22 @@ impl Estimator for Describe {
         &self,
         plan: &Plan,
         rows: &MeanRows<'_>,
-        mut session: ReleaseSession<'_>,
+        session: ReleaseSession<'_>,
         _: Progress<'_>,
     ) -> Result<DescribeFit> {
-        rows.require_blocks(&self.blocks)?;
+        self.run_on(rows, plan, session)
+    }
+}
+
+impl Describe {
+    /// Runs on rows wherever they are.
+    fn run_on(
+        &self,
+        rows: &dyn CellRows,
+        plan: &Plan,
+        mut session: ReleaseSession<'_>,
+    ) -> Result<DescribeFit> {
+        rows.require(self.columns(), self.blocks.len())?;
         let means = self.means.searched(rows, &mut session)?;
         let model = &Describe { blocks: means.blocks().to_vec(), means, ..self.clone() };
         // Step 1

@@ -27,19 +27,21 @@
 mod attacks;
 pub(super) mod clips;
 pub(super) mod estimates;
+#[cfg(test)]
+pub(super) mod parts;
 pub(super) mod plan;
-mod rows;
 pub(super) mod sums;
 #[cfg(test)]
 mod tests;
 
+pub use crate::passes::cells::{MeanRows, MeanShape};
 pub use estimates::{ColumnMean, GroupMeans, MeansFit};
-pub use rows::MeanRows;
 
 use super::bounds::{Magnitude, Search, require_share};
 use crate::central::interval::require_level;
 use crate::data::range::require_interval;
 use crate::error::{Error, Parameter, Result};
+use crate::passes::cells::CellRows;
 use crate::release::{
     CalibratedPlan, Estimator, PlannedRelease, Prepared, Privacy, Progress, ReleaseSession, require_shape,
 };
@@ -91,33 +93,6 @@ impl Block {
             }
             Block::Category { .. } => Ok(()),
         }
-    }
-}
-
-/// What is public of the rows beside their columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct MeanShape {
-    /// People, or rows where each row is a person.
-    pub units: usize,
-    /// Whether a person may have several rows.
-    pub grouped: bool,
-    /// Whether rows have weights.
-    pub weighted: bool,
-    /// Whether cells may be missing, and are counted out.
-    pub missing: bool,
-    /// The number of groups whose means are taken apart.
-    pub groups: Option<usize>,
-}
-
-impl MeanShape {
-    /// One row a person, all of them counted.
-    pub fn new(units: usize) -> Self {
-        Self { units, ..Self::default() }
-    }
-
-    /// Whether the number of rows that count has to be released.
-    pub(super) fn uncertain(&self) -> bool {
-        self.weighted || self.missing || self.groups.is_some()
     }
 }
 
@@ -191,7 +166,7 @@ impl Means {
     }
 
     /// The same with the bounds that are found.
-    pub(super) fn searched(&self, rows: &MeanRows<'_>, session: &mut ReleaseSession<'_>) -> Result<Self> {
+    pub(super) fn searched(&self, rows: &dyn CellRows, session: &mut ReleaseSession<'_>) -> Result<Self> {
         let blocks = match &self.search {
             None => self.blocks.clone(),
             Some(search) => search.release(&self.blocks, rows, session)?,
@@ -212,7 +187,7 @@ impl Means {
     pub(super) fn release(
         &self,
         plan: &Plan,
-        rows: &MeanRows<'_>,
+        rows: &dyn CellRows,
         session: &mut ReleaseSession<'_>,
     ) -> Result<Moments> {
         let clips = clips::release(self, plan, rows, session)?;
@@ -253,10 +228,17 @@ impl Estimator for Means {
         &self,
         plan: &Plan,
         rows: &MeanRows<'_>,
-        mut session: ReleaseSession<'_>,
+        session: ReleaseSession<'_>,
         _: Progress<'_>,
     ) -> Result<MeansFit> {
-        rows.require_blocks(&self.blocks)?;
+        self.run_on(rows, plan, session)
+    }
+}
+
+impl Means {
+    /// Runs on rows wherever they are.
+    fn run_on(&self, rows: &dyn CellRows, plan: &Plan, mut session: ReleaseSession<'_>) -> Result<MeansFit> {
+        rows.require(self.columns(), self.blocks.len())?;
         let model = &self.searched(rows, &mut session)?;
         let Moments { clips, sums } = model.release(plan, rows, &mut session)?;
         let certificate = session

@@ -1,5 +1,6 @@
 //! A table cut into parts, for tests: each pass is answered part by part, and the answers are merged in random order.
 
+use super::cells::{CellPass, CellRows, MeanRows, MeanShape};
 use super::partial::Partial;
 use super::pass::{Pass, Rows};
 use super::table::Table;
@@ -38,18 +39,8 @@ impl Rows for Cut {
     /// Nothing is kept from pass to pass, and passes and answers are written down and read again.
     fn pass(&self, pass: &Pass) -> Result<Partial> {
         let pass: Pass = written(pass);
-        let mut answers: Vec<Partial> =
-            self.parts.iter().map(|part| Table::new(part).pass(&pass)).collect::<Result<_>>()?;
-        let mut order = self.order.borrow_mut();
-        let mut draw = || -> Partial {
-            let place = order.below(answers.len() as u64) as usize;
-            written(&answers.swap_remove(place))
-        };
-        let mut total = draw();
-        for _ in 1..self.parts.len() {
-            total.merge(&draw())?;
-        }
-        Ok(total)
+        let answers = self.parts.iter().map(|part| Table::new(part).pass(&pass)).collect::<Result<_>>()?;
+        merged(answers, &mut self.order.borrow_mut())
     }
 
     fn rescaled(&self, maps: &[Option<(f64, f64)>]) -> Result<Box<dyn Rows>> {
@@ -57,6 +48,52 @@ impl Rows for Cut {
         let parts = self.parts.iter().map(scaled).collect::<Result<_>>()?;
         Ok(Box::new(Self::new(parts, self.whole, 1)))
     }
+}
+
+/// Parts of a table with cells, each with whole units.
+pub(crate) struct CutCells<'a> {
+    parts: Vec<MeanRows<'a>>,
+    whole: MeanShape,
+    order: RefCell<RandomSource>,
+}
+
+impl<'a> CutCells<'a> {
+    pub(crate) fn new(parts: Vec<MeanRows<'a>>, whole: MeanShape, seed: u64) -> Self {
+        Self { parts, whole, order: RefCell::new(RandomSource::insecure_seeded(seed)) }
+    }
+}
+
+impl CellRows for CutCells<'_> {
+    fn shape(&self) -> MeanShape {
+        self.whole
+    }
+
+    fn unit_name(&self) -> Option<&str> {
+        self.parts[0].unit_name()
+    }
+
+    fn require(&self, columns: usize, blocks: usize) -> Result<()> {
+        self.parts.iter().try_for_each(|part| part.require(columns, blocks))
+    }
+
+    fn answer(&self, pass: &CellPass) -> Result<Partial> {
+        let pass: CellPass = written(pass);
+        let answers = self.parts.iter().map(|part| part.answer(&pass)).collect::<Result<_>>()?;
+        merged(answers, &mut self.order.borrow_mut())
+    }
+}
+
+/// The answers of all parts, written down and read again, merged in random order.
+fn merged(mut answers: Vec<Partial>, order: &mut RandomSource) -> Result<Partial> {
+    let mut draw = |left: &mut Vec<Partial>| -> Partial {
+        let place = order.below(left.len() as u64) as usize;
+        written(&left.swap_remove(place))
+    };
+    let mut total = draw(&mut answers);
+    while !answers.is_empty() {
+        total.merge(&draw(&mut answers))?;
+    }
+    Ok(total)
 }
 
 fn written<T: serde::Serialize + serde::de::DeserializeOwned>(thing: &T) -> T {

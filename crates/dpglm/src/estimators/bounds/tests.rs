@@ -8,6 +8,7 @@ use crate::central::Privacy;
 use crate::central::dense_attacks::Tables;
 use crate::data::csr::Values;
 use crate::data::{Dataset, Design, Shape};
+use crate::estimators::means::MeanRows;
 use crate::noise::RandomSource;
 use crate::privacy::Budget;
 use crate::release::Estimator;

@@ -21,12 +21,13 @@
 
 use super::estimates::Counts;
 use super::plan::{ENDS, Plan, QUARTILES};
-use super::{Block, Describe, MeanRows, Scale};
+use super::{Block, Describe, Scale};
 use crate::error::Result;
 use crate::estimators::means::GroupMeans;
 use crate::estimators::means::clips::Clip;
 use crate::mechanisms::Candidates;
 use crate::numeric::normal_quantile;
+use crate::passes::cells::{Cell, CellPass, CellRows};
 use crate::release::ReleaseSession;
 
 /// The density at a quartile, times the standard deviation: that of a normal column, about.
@@ -56,7 +57,7 @@ pub(super) type Quartiles = Vec<Vec<Option<[Quartile; 3]>>>;
 pub(super) fn release(
     model: &Describe,
     plan: &Plan,
-    rows: &MeanRows<'_>,
+    rows: &dyn CellRows,
     clips: &[Option<Clip>],
     means: &[GroupMeans],
     counts: &Counts,
@@ -69,13 +70,8 @@ pub(super) fn release(
     for (block, column) in model.first_columns() {
         let (Block::Number { low, high }, Some(clip)) = (model.blocks[block], clips[block]) else { continue };
         let lowered = BELOW * (clip.high - clip.low);
-        let mut cells: Vec<Vec<f64>> = vec![Vec::new(); groups];
-        for row in (0..rows.design().rows()).filter(|&row| rows.counts(row, block)) {
-            if let Some(group) = rows.group(row) {
-                cells[group].push(rows.design().entry(row, column).clamp(low, high) - lowered);
-            }
-        }
-        for (group, cells) in cells.iter().enumerate() {
+        let cell = Cell { block, column, low, high };
+        for group in 0..groups {
             let counted = (n * counts.observed(group, block).share).max(1.0);
             let noise = session.noise_per_sensitivity(ENDS);
             // Step 0
@@ -85,19 +81,22 @@ pub(super) fn release(
             let scale = model.scales[block];
             let places = grid(scale, clip, step).candidates()?;
             let ends = grid(scale, clip, if scale.whole { step } else { step * FINER / FINER_ENDS });
-            let (below, above) = (ends.mirrored()?, ends.candidates()?);
             // Cells lie just below the place that they lie on, seen from either side.
-            let mirrored: Vec<f64> = cells.iter().map(|x| -x - 2.0 * lowered).collect();
+            let order = |mirrored, candidates| {
+                rows.tally(&CellPass::Order { cell, group, lowered, mirrored, candidates })
+            };
+            let cells = order(false, places)?;
+            let (below, above) = (order(true, ends.mirrored()?)?, order(false, ends.candidates()?)?);
             let mut of_group = [Quartile { value: low, low, high }; 3];
             for (q, quartile) in LEVELS.into_iter().zip(&mut of_group) {
-                quartile.value = session.quantile(QUARTILES, cells, places, q)?.clamp(low, high);
+                quartile.value = session.quantile_of(QUARTILES, &cells, q)?.clamp(low, high);
                 let away = z * (q * (1.0 - q) / counted + 2.0 * (noise / counted).powi(2)).sqrt();
                 if q - away >= 0.0 {
-                    let end = -session.quantile(ENDS, &mirrored, below, 1.0 - (q - away))?;
+                    let end = -session.quantile_of(ENDS, &below, 1.0 - (q - away))?;
                     quartile.low = end.clamp(low, high);
                 }
                 if q + away <= 1.0 {
-                    quartile.high = session.quantile(ENDS, cells, above, q + away)?.clamp(low, high);
+                    quartile.high = session.quantile_of(ENDS, &above, q + away)?.clamp(low, high);
                 }
             }
             all[group][block] = Some(of_group);

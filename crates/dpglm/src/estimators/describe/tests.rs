@@ -4,7 +4,10 @@ use super::{Block, BlockSummary, Describe, DescribeFit, Estimate, MeanRows, Mean
 use crate::central::Privacy;
 use crate::central::dense_attacks::Tables;
 use crate::data::Design;
+use crate::estimators::bounds::Magnitude;
+use crate::estimators::means::parts::{BLOCKS, Kind, Part};
 use crate::noise::RandomSource;
+use crate::passes::cut::CutCells;
 use crate::privacy::Budget;
 use crate::release::Estimator;
 
@@ -262,4 +265,30 @@ fn intervals_of_a_column_of_few_values_hold_its_quartiles() {
     });
     let misses = misses.count();
     assert!(misses <= 48, "{misses}");
+}
+
+/// Descriptions of tables cut into parts are those of the whole, to the last bit: passes and answers are written down and read again.
+#[test]
+fn parts_of_a_table_give_the_description_of_the_whole() {
+    let magnitude = Some(Magnitude::new(1e6, 1e-2).expect("valid"));
+    let model = Describe::new(BLOCKS.to_vec()).and_then(|m| m.histograms(6)).expect("valid");
+    let model = model.cross(1, 2).and_then(Describe::correlations).expect("valid");
+    let searching = model.clone().searching(vec![None, None, None, magnitude], 0.1).expect("valid");
+    for more in [false, true] {
+        let kind = Kind { each: 1, weights: false, missing: more, groups: more };
+        let whole = Part::whole(kind);
+        // Declared ranges only, and enough for clips.
+        for (model, epsilon) in [(&model, 0.2), (&model, 30.0), (&searching, 30.0)] {
+            let budget = Privacy::Budget(Budget::new(epsilon, 1e-6).expect("valid"));
+            let prepared = model.prepare(whole.rows().shape(), budget).expect("valid");
+            let expected = prepared.fit(&whole.rows(), &mut RandomSource::insecure_seeded(8)).expect("fits");
+            for parts in [1, 7, 64] {
+                let cut = Part::cut(kind, parts);
+                let rows = CutCells::new(cut.iter().map(Part::rows).collect(), whole.rows().shape(), 5);
+                let rng = &mut RandomSource::insecure_seeded(8);
+                let found = model.run_on(&rows, &prepared.layout, prepared.plan.open(rng)).expect("fits");
+                assert!(found == expected, "{parts} parts, {kind:?}, epsilon {epsilon}");
+            }
+        }
+    }
 }

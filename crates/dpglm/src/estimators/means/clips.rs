@@ -14,10 +14,10 @@
 //! the scores' changes lie within an interval of length 1.
 
 use super::plan::{CENTRES, NARROWER, Plan, WIDER};
-use super::rows::MeanRows;
 use super::{Block, Means};
 use crate::error::Result;
-use crate::mechanisms::Candidates;
+use crate::mechanisms::{Candidates, Tally};
+use crate::passes::cells::{Cell, CellPass, CellRows};
 use crate::release::{Chosen, Handle, ReleaseSession};
 
 /// Distances from the centre, each this part of the last.
@@ -49,6 +49,11 @@ pub(in crate::estimators) struct Clip {
 }
 
 impl Clip {
+    /// None: the declared range.
+    pub(super) fn declared(low: f64, high: f64) -> Self {
+        Self { low, high, centre: low / 2.0 + high / 2.0, allowance: 0.0 }
+    }
+
     pub(in crate::estimators) fn middle(&self) -> f64 {
         self.low / 2.0 + self.high / 2.0
     }
@@ -57,18 +62,13 @@ impl Clip {
     pub(in crate::estimators) fn half(&self) -> f64 {
         (self.high / 2.0 - self.low / 2.0).max(1e-300)
     }
-
-    /// An entry in units of half its length about its middle.
-    pub(in crate::estimators) fn scaled(&self, x: f64) -> f64 {
-        ((x - self.middle()) / self.half()).clamp(-1.0, 1.0)
-    }
 }
 
 /// One clip per block that is a number or a 0/1 column; `None` for a category.
 pub(in crate::estimators) fn release(
     model: &Means,
     plan: &Plan,
-    rows: &MeanRows<'_>,
+    rows: &dyn CellRows,
     session: &mut ReleaseSession<'_>,
 ) -> Result<Vec<Option<Clip>>> {
     let mut column = 0;
@@ -77,74 +77,46 @@ pub(in crate::estimators) fn release(
         clips.push(match *block {
             Block::Category { .. } => None,
             Block::Number { low, high } if plan.clipped > 0 => {
-                let side = Side { rows, block: place, column, low, high };
+                let side = Side { rows, cell: Cell { block: place, column, low, high } };
                 Some(side.clip(plan, session)?)
             }
-            Block::Number { low, high } | Block::Binary { low, high } => {
-                Some(Clip { low, high, centre: low / 2.0 + high / 2.0, allowance: 0.0 })
-            }
+            Block::Number { low, high } | Block::Binary { low, high } => Some(Clip::declared(low, high)),
         });
         column += block.columns();
     }
     Ok(clips)
 }
 
-/// A number's column, within these bounds.
-pub(in crate::estimators) struct Side<'a, 'r> {
-    pub rows: &'a MeanRows<'r>,
-    pub block: usize,
-    pub column: usize,
-    pub low: f64,
-    pub high: f64,
+/// A number's column, within its bounds.
+pub(in crate::estimators) struct Side<'a> {
+    pub rows: &'a dyn CellRows,
+    pub cell: Cell,
 }
 
-impl Side<'_, '_> {
-    /// One number per unit that has cells which count.
-    fn values(&self, of_unit: impl Fn(&mut dyn Iterator<Item = f64>) -> f64) -> Vec<f64> {
-        let mut values = Vec::with_capacity(self.rows.shape().units);
-        self.rows.by_unit(|rows| {
-            let counted = |row: &usize| self.rows.counts(*row, self.block);
-            let entry = |&row: &usize| self.rows.design().entry(row, self.column).clamp(self.low, self.high);
-            let mut cells = rows.iter().filter(|row| counted(row)).map(entry).peekable();
-            if cells.peek().is_some() {
-                values.push(of_unit(&mut cells));
-            }
-        });
-        values
-    }
-
-    /// The mean of the cells of each unit that has some.
-    pub(in crate::estimators) fn means(&self) -> Vec<f64> {
-        self.values(|cells| {
-            let (sum, count) = cells.fold((0.0, 0.0), |(sum, count), x| (sum + x, count + 1.0));
-            (sum / count).clamp(self.low, self.high)
-        })
+impl Side<'_> {
+    /// How many units' means count as each candidate.
+    pub(in crate::estimators) fn means(&self, candidates: Candidates) -> Result<Tally> {
+        self.rows.tally(&CellPass::Tally { cell: self.cell, candidates })
     }
 
     /// For distances that fall, how many units lie beyond each and not beyond the one before; none lies beyond the first.
-    pub(in crate::estimators) fn beyond(&self, upper: bool, centre: f64, distances: &[f64]) -> Vec<u64> {
-        let farthest = self.values(|cells| match upper {
-            true => cells.fold(0.0, |far: f64, x| far.max(x - centre)),
-            false => cells.fold(0.0, |far: f64, x| far.max(centre - x)),
-        });
-        // A unit beyond the k-th distance is beyond all later, smaller ones; nothing is beyond the declared range.
-        let mut beyond = vec![0_u64; distances.len()];
-        for far in farthest {
-            let first = distances.partition_point(|&w| w >= far).max(1);
-            if let Some(count) = beyond.get_mut(first) {
-                *count += 1;
-            }
-        }
-        beyond
+    pub(in crate::estimators) fn beyond(
+        &self,
+        upper: bool,
+        centre: f64,
+        distances: &[f64],
+    ) -> Result<Vec<i64>> {
+        let distances = distances.to_vec();
+        self.rows.whole(&CellPass::Beyond { cell: self.cell, centre, upper, distances })
     }
 
     fn clip(&self, plan: &Plan, session: &mut ReleaseSession<'_>) -> Result<Clip> {
-        let (low, high) = (self.low, self.high);
+        let Cell { low, high, .. } = self.cell;
         let n = plan.shape.units as f64;
         // Step 1
         let evidence = n / (4.0 * plan.rank_noise(CENTRES, session.noise_per_sensitivity(CENTRES)));
         let places = evidence.min(9.7).exp().max(128.0) as u64 + 1;
-        let centre = session.quantile(CENTRES, &self.means(), Candidates::even(low, high, places)?, 0.5)?;
+        let centre = session.quantile_of(CENTRES, &self.means(Candidates::even(low, high, places)?)?, 0.5)?;
 
         // Step 2
         let rooms = [(centre - low).max(0.0), (high - centre).max(0.0)];
@@ -192,7 +164,7 @@ impl Side<'_, '_> {
         };
         let mut total = 0;
         let scores: Vec<f64> = self
-            .beyond(upper, centre, &widths)
+            .beyond(upper, centre, &widths)?
             .into_iter()
             .zip(&widths)
             .map(|(count, width)| {

@@ -1,11 +1,36 @@
 //! The rows that means are taken of: entries, and optionally who they belong to, what they weigh, which cells are missing, and
 //! which group each row is in.
 
-use super::{Block, MeanShape};
 use crate::data::Design;
 use crate::data::dataset::MOST_ROWS;
 use crate::error::{Error, Parameter, Result};
-use crate::privacy::Adjacency;
+
+/// What is public of the rows beside their columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MeanShape {
+    /// People, or rows where each row is a person.
+    pub units: usize,
+    /// Whether a person may have several rows.
+    pub grouped: bool,
+    /// Whether rows have weights.
+    pub weighted: bool,
+    /// Whether cells may be missing, and are counted out.
+    pub missing: bool,
+    /// The number of groups whose means are taken apart.
+    pub groups: Option<usize>,
+}
+
+impl MeanShape {
+    /// One row a person, all of them counted.
+    pub fn new(units: usize) -> Self {
+        Self { units, ..Self::default() }
+    }
+
+    /// Whether the number of rows that count has to be released.
+    pub(crate) fn uncertain(&self) -> bool {
+        self.weighted || self.missing || self.groups.is_some()
+    }
+}
 
 /// Private rows with their public frame.
 #[derive(Clone)]
@@ -97,7 +122,7 @@ impl<'a> MeanRows<'a> {
         Ok(self)
     }
 
-    pub(in crate::estimators) fn design(&self) -> &'a Design {
+    pub(super) fn design(&self) -> &'a Design {
         self.design
     }
 
@@ -112,50 +137,43 @@ impl<'a> MeanRows<'a> {
         }
     }
 
-    pub(in crate::estimators) fn require_blocks(&self, blocks: &[Block]) -> Result<()> {
-        let columns: usize = blocks.iter().map(Block::columns).sum();
-        if columns != self.design.columns() || self.missing.is_some() && self.blocks != blocks.len() {
-            return Err(Error::Conflict(format!(
-                "means of {} columns in {} blocks, but the rows have {} columns: declare what each column is",
-                columns,
-                blocks.len(),
-                self.design.columns()
-            )));
-        }
-        Ok(())
+    /// Whether missing cells are marked by so many blocks, if at all.
+    pub(super) fn marks(&self, blocks: usize) -> bool {
+        self.missing.is_none() || self.blocks == blocks
     }
 
-    pub(in crate::estimators) fn unit_name(&self) -> Option<&'a str> {
+    pub(super) fn name_of_units(&self) -> Option<&str> {
         self.units.as_ref().map(|u| u.name)
     }
 
-    pub(in crate::estimators) fn adjacency(&self) -> Adjacency {
-        self.unit_name().map_or(Adjacency::ReplaceRow, |unit| Adjacency::ReplaceUnit(unit.into()))
-    }
-
-    pub(in crate::estimators) fn weight(&self, row: usize) -> f64 {
+    pub(super) fn weight(&self, row: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |w| w[row])
     }
 
-    pub(in crate::estimators) fn is_missing(&self, row: usize, block: usize) -> bool {
+    pub(super) fn is_missing(&self, row: usize, block: usize) -> bool {
         self.missing.is_some_and(|m| m[row * self.blocks + block])
     }
 
     /// The group of a row; `None` for a row in no group.
-    pub(in crate::estimators) fn group(&self, row: usize) -> Option<usize> {
+    pub(super) fn group(&self, row: usize) -> Option<usize> {
         match self.groups {
             None => Some(0),
             Some((of_row, count)) => Some(of_row[row] as usize).filter(|&g| g < count),
         }
     }
 
+    /// The level of a row in a category whose indicators begin at a column, the reference being 0.
+    pub(super) fn level(&self, row: usize, column: usize, indicators: usize) -> usize {
+        (0..indicators).find(|k| self.design.entry(row, column + k) > 0.5).map_or(0, |k| k + 1)
+    }
+
     /// Whether a row's cell counts.
-    pub(in crate::estimators) fn counts(&self, row: usize, block: usize) -> bool {
+    pub(super) fn counts(&self, row: usize, block: usize) -> bool {
         self.weight(row) > 0.0 && !self.is_missing(row, block) && self.group(row).is_some()
     }
 
     /// Calls `each` with the rows of one unit after the other.
-    pub(in crate::estimators) fn by_unit(&self, mut each: impl FnMut(&[usize])) {
+    pub(super) fn by_unit(&self, mut each: impl FnMut(&[usize])) {
         match &self.units {
             None => (0..self.design.rows()).for_each(|row| each(&[row])),
             Some(units) => {
