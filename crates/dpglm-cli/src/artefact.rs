@@ -15,10 +15,18 @@ pub struct Destination<'a> {
 }
 
 impl<'a> Destination<'a> {
-    /// Reads the key and finds out whether the files can be written: before the budget is spent.
-    pub fn new(output: Option<&'a Path>, key_file: Option<&Path>) -> Result<Self, Failure> {
+    /// Reads the key and finds out whether the files can be written: before the budget is spent. A file that holds something is
+    /// overwritten only by `force`: a budget may have paid for it.
+    pub fn new(output: Option<&'a Path>, key_file: Option<&Path>, force: bool) -> Result<Self, Failure> {
         let key = key_file.map(signed::signing_key).transpose()?;
         if let Some(path) = output {
+            let holds_something = std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() > 0);
+            if holds_something && !force {
+                return Err(Failure::Failed(format!(
+                    "{} exists, and may hold a result that a budget has paid for: name another file, or overwrite it with --force",
+                    path.display()
+                )));
+            }
             signed::require_writable(path, key.as_ref())?;
         }
         Ok(Self { path: output, key })

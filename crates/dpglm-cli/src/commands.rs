@@ -12,6 +12,7 @@ pub mod mean;
 pub mod methods;
 pub mod plan;
 pub mod predict;
+pub mod report;
 pub mod schema;
 pub mod show;
 #[cfg(not(feature = "device"))]

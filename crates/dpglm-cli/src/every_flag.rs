@@ -46,7 +46,7 @@ pub struct Table {
     pub rows: &'static [Row],
 }
 
-const TABLES: [&Table; 13] = [
+const TABLES: [&Table; 14] = [
     &fit::TABLE,
     &mean::TABLE,
     &describe::TABLE,
@@ -54,6 +54,7 @@ const TABLES: [&Table; 13] = [
     &others::PLAN,
     &others::PREDICT,
     &others::SHOW,
+    &others::REPORT,
     &others::SCHEMA,
     &others::CHECK,
     &others::METHODS,

@@ -48,6 +48,8 @@ enum Command {
     Predict(commands::predict::Arguments),
     /// Show a fitted model and check its certificate
     Show(commands::show::Arguments),
+    /// Make one page of artefacts, for publication or review
+    Report(commands::report::Arguments),
     /// Make a key pair to sign with
     Keygen(commands::keygen::Arguments),
     /// Attack a method, and bound its epsilon from below
@@ -97,6 +99,7 @@ fn run(cli: Cli) -> Result<String, Failure> {
         Command::Plan(arguments) => commands::plan::run(&arguments, cli.format),
         Command::Predict(arguments) => commands::predict::run(&arguments, cli.format),
         Command::Show(arguments) => commands::show::run(&arguments, cli.format),
+        Command::Report(arguments) => commands::report::run(&arguments, cli.format),
         Command::Keygen(arguments) => commands::keygen::run(&arguments, cli.format),
         Command::Audit(arguments) => commands::audit::run(&arguments, cli.format),
         Command::Methods(arguments) => commands::methods::run(&arguments, cli.format),

@@ -9,13 +9,13 @@ use std::path::Path;
 
 pub use dpglm_workflow::planned::certificate;
 
-/// Refuses flags that a plan cannot follow: it reads no cell and writes nothing.
+/// Refuses flags that a plan cannot follow: no cell enters it, and it writes nothing.
 pub fn refuse_misplaced(columns: &Columns, output: Option<&Path>) -> Result<(), Failure> {
     let flags = columns.about_cells().into_iter().chain([("--output", output.is_some())]);
     match flags.into_iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),
         Some((flag, _)) => Err(Failure::Usage(format!(
-            "{flag} has no place in a dry run, which reads no cell and writes nothing: leave out {flag} or --dry-run"
+            "{flag} has no place in a dry run, which plans from public facts and writes nothing: leave out {flag} or --dry-run"
         ))),
     }
 }
@@ -23,7 +23,7 @@ pub fn refuse_misplaced(columns: &Columns, output: Option<&Path>) -> Result<(), 
 /// The planned events, with sensitivities in units of their own, and the promise they would carry.
 pub fn show(certificate: &Certificate, format: Format) -> Result<String, Failure> {
     if format == Format::Json {
-        return render::json(&PlanDocument::new(certificate));
+        return render::json(&PlanDocument::new(certificate.clone()));
     }
     let releases = match certificate.events() {
         [] => String::new(),
@@ -35,6 +35,6 @@ pub fn show(certificate: &Certificate, format: Format) -> Result<String, Failure
     let releases = releases + &render::parts(certificate.parts(), render::Digits::Few)?;
     let conditions = render::conditions(certificate, "--format json lists them");
     Ok(format!(
-        "{releases}{certificate}\n{conditions}This is a plan: no cell was read and nothing was spent.\n"
+        "{releases}{certificate}\n{conditions}This is a plan: it rests on public facts alone, and nothing was spent.\n"
     ))
 }

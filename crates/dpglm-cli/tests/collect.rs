@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 #[path = "collect/browser.rs"]
+#[allow(dead_code, reason = "reports ask the browser for more")]
 mod browser;
 #[path = "collect/commands.rs"]
 mod commands;

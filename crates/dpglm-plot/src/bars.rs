@@ -1,7 +1,7 @@
 //! Histograms and bars with error bars, two panels beside each other.
 
 use crate::svg::{Anchor, Stroke, Svg};
-use crate::{BLUE, DARK, ORANGE};
+use crate::{BLUE, DARK, GREY, ORANGE};
 
 const WIDTH: f64 = 420.0;
 const PLOT: f64 = 150.0;
@@ -86,6 +86,6 @@ pub fn panels(name: &str, panels: &[Panel], note: &str) -> String {
         heights[side] += panel.height + 14.0;
     }
     let height = heights[0].max(heights[1]) + 24.0;
-    svg.coloured_text((LEFT, height - 8.0), Anchor::Start, "#555", note);
+    svg.coloured_text((LEFT, height - 8.0), Anchor::Start, GREY, note);
     svg.finish(2.0 * WIDTH, height, name)
 }

@@ -3,6 +3,7 @@
 use crate::axis::Axis;
 use crate::frame::Frame;
 use crate::svg::{Stroke, Svg};
+use crate::trade_off::most_found;
 use crate::{BLUE, DARK, ORANGE};
 use dpglm::audit::Findings;
 
@@ -27,13 +28,9 @@ pub fn roc(findings: &Findings, claim: Option<(f64, f64)>) -> String {
     };
     let dashed = |colour| Stroke { colour, width: 1.2, dashes: "5 4" };
     draw(&[(0.0, 0.0), (1.0, 1.0)], dashed("#888"), ["guessing", ""]);
-    if let Some((epsilon, delta)) = claim {
-        // By the promise and by the same promise for the complements.
-        let most = |rate: f64| {
-            (epsilon.exp() * rate + delta).min(1.0 - (1.0 - delta - rate).max(0.0) / epsilon.exp()).min(1.0)
-        };
+    if let Some(claim) = claim {
         let allowed: Vec<(f64, f64)> =
-            (0..=200).map(|i| f64::from(i) / 200.0).map(|rate| (rate, most(rate))).collect();
+            (0..=200).map(|i| f64::from(i) / 200.0).map(|rate| (rate, most_found(claim, rate))).collect();
         draw(&allowed, dashed(DARK), ["the most that", "the claim allows"]);
     }
     let found = [("canary rows", &findings.canaries, ORANGE), ("held-out rows", &findings.rows, BLUE)];

@@ -1,11 +1,26 @@
 //! The elements of a drawing. Coordinates are rounded to a tenth of a pixel here and nowhere else.
 
-use crate::DARK;
+use crate::{COLOURS, DARK, GREY, GRID};
 use std::fmt::Write;
 
 /// Text that may stand in markup.
 pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// The drawing for a page that has light and dark colours: its colours are the page's custom properties `--paper`, `--ink`, `--grid`,
+/// `--grey` and `--mark-0` to `--mark-6`. Files keep the colours themselves, because not every viewer knows properties.
+pub fn themed(svg: &str) -> String {
+    let fixed = [("#fff", "paper"), (DARK, "ink"), (GRID, "grid"), (GREY, "grey")];
+    let mut themed = svg.to_owned();
+    // Quotes in texts are escaped, so nothing but an attribute is replaced.
+    for (colour, name) in fixed {
+        themed = themed.replace(&format!("\"{colour}\""), &format!("\"var(--{name})\""));
+    }
+    for (kind, colour) in COLOURS.iter().enumerate() {
+        themed = themed.replace(&format!("\"{colour}\""), &format!("\"var(--mark-{kind})\""));
+    }
+    themed
 }
 
 /// Which end of a text stands at its place.
@@ -56,6 +71,14 @@ impl Svg {
         };
         let fill = if colour.is_empty() { String::new() } else { format!(" fill=\"{colour}\"") };
         self.line(&format!("<text x=\"{x:.1}\" y=\"{y:.1}\"{anchor}{fill}>{}</text>", escaped(text)));
+    }
+
+    /// A text with what is said of it where a reader points at it.
+    pub(crate) fn titled_text(&mut self, (x, y): (f64, f64), anchor: Anchor, text: &str, title: &str) {
+        self.line("<g>");
+        self.line(&format!("<title>{}</title>", escaped(title)));
+        self.text((x, y), anchor, text);
+        self.line("</g>");
     }
 
     pub(crate) fn bold_text(&mut self, (x, y): (f64, f64), text: &str) {

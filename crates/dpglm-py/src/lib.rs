@@ -10,6 +10,7 @@
 //! | [`artefact`] | artefacts to what is shown and predicted |
 //! | [`accounting`] | events and certificates |
 //! | [`study`], [`audit`] | plans and audits |
+//! | [`report`] | documents of every kind as one page |
 //! | [`local`], [`device`] | randomizers, and the client of a collection |
 
 mod accounting;
@@ -20,6 +21,7 @@ mod describe;
 mod device;
 mod fit;
 mod local;
+mod report;
 mod running;
 mod study;
 mod table;
@@ -46,6 +48,8 @@ mod _native {
     use crate::fit::{check_bounds, check_budget, fit, mean, planned_fit, planned_mean};
     #[pymodule_export]
     use crate::local::{LabelNoise, RandomizedResponse, Randomizer, ThresholdBit};
+    #[pymodule_export]
+    use crate::report::{report_html, save_report};
     #[pymodule_export]
     use crate::study::plan_study;
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! The files that commands leave behind: self-describing JSON with the name and version of its schema.
 
-use super::describe::document::{DESCRIBE, DescribeDocument};
+pub use super::describe::document::DESCRIBE;
+use super::describe::document::DescribeDocument;
 use super::failure::Failure;
 use super::means::MeanMethod;
 use super::model::{Coefficient, Family, INTERCEPT, Method, coefficient_of_class};
@@ -199,8 +200,35 @@ impl FitDocument {
 }
 
 impl FitDocument {
+    /// What was fitted, and to how much.
+    pub fn heading(&self) -> String {
+        let rows = if self.unit.is_some() { "units" } else { "rows" };
+        let of = match (&self.target.levels, self.family) {
+            (Some(levels), Family::Logistic) if levels.len() == 2 => {
+                format!("{} ({} against {})", self.target.name, levels[1], levels[0])
+            }
+            (Some(levels), Family::Multinomial) if !levels.is_empty() => {
+                format!("{} (against {})", self.target.name, levels[0])
+            }
+            _ => self.target.name.clone(),
+        };
+        let family = render::sentence(&self.family.name());
+        let chosen = chosen(self.support.as_deref(), &self.columns);
+        format!("{family} model of {of}, {} {rows}{chosen}", self.n)
+    }
+}
+
+impl MeanDocument {
+    /// What was taken, and of how much.
+    pub fn heading(&self) -> String {
+        let rows = if self.unit.is_some() { "units" } else { "rows" };
+        format!("Means of {} {rows}{}", self.n, chosen(self.support.as_deref(), &self.columns))
+    }
+}
+
+impl FitDocument {
     /// What the table's intervals mean, where coefficients are shrunk or not all are determined.
-    fn notes_on_intervals(&self) -> String {
+    pub fn notes_on_intervals(&self) -> String {
         let Some(determined) = &self.determined else { return String::new() };
         if self.intervals.is_none() {
             return "\nNo coefficient is determined at this budget, so there are no intervals: the whole budget went to the \
@@ -312,7 +340,13 @@ pub fn parse(text: &str) -> Result<Artefact, Message> {
             Artefact::Fit(Box::new(fit))
         }
         MEAN => Artefact::Mean(Box::new(document(text)?)),
-        DESCRIBE => Artefact::Describe(Box::new(document(text)?)),
+        DESCRIBE => {
+            let description: DescribeDocument = document(text)?;
+            if !description.is_consistent() {
+                return Err("not a valid artefact: its lists do not go together".into());
+            }
+            Artefact::Describe(Box::new(description))
+        }
         other => {
             return Err(format!(
                 "an artefact of schema {other:?}; this version reads {FIT:?}, {MEAN:?} and {DESCRIBE:?}"
@@ -338,18 +372,6 @@ impl Artefact {
     pub fn table(&self) -> String {
         match self {
             Artefact::Fit(fit) => {
-                let rows = if fit.unit.is_some() { "units" } else { "rows" };
-                let of = match (&fit.target.levels, fit.family) {
-                    (Some(levels), Family::Logistic) if levels.len() == 2 => {
-                        format!("{} ({} against {})", fit.target.name, levels[1], levels[0])
-                    }
-                    (Some(levels), Family::Multinomial) if !levels.is_empty() => {
-                        format!("{} (against {})", fit.target.name, levels[0])
-                    }
-                    _ => fit.target.name.clone(),
-                };
-                let family = render::sentence(&fit.family.name());
-                let chosen = chosen(fit.support.as_deref(), &fit.columns);
                 let table = table::table(
                     "coefficient",
                     fit.estimates.as_ref().unwrap_or(&fit.coefficients),
@@ -360,10 +382,9 @@ impl Artefact {
                 let given = given_the_choice(fit.support.as_deref(), fit.level);
                 let notes = fit.notes_on_intervals();
                 let bounds = bounds_found(fit.bounds.as_ref());
-                format!("{family} model of {of}, {} {rows}{chosen}\n\n{table}{given}{notes}{bounds}", fit.n)
+                format!("{}\n\n{table}{given}{notes}{bounds}", fit.heading())
             }
             Artefact::Mean(mean) => {
-                let chosen = chosen(mean.support.as_deref(), &mean.columns);
                 let table = table::table(
                     "mean",
                     &mean.means,
@@ -372,11 +393,10 @@ impl Artefact {
                     None,
                 );
                 let given = given_the_choice(mean.support.as_deref(), mean.level);
-                let rows = if mean.unit.is_some() { "units" } else { "rows" };
                 let groups = shares("share of rows", mean.groups.as_ref());
                 let observed = shares("share observed", mean.observed.as_ref());
                 let bounds = bounds_found(mean.bounds.as_ref());
-                format!("Means of {} {rows}{chosen}\n\n{table}{groups}{observed}{given}{bounds}", mean.n)
+                format!("{}\n\n{table}{groups}{observed}{given}{bounds}", mean.heading())
             }
             Artefact::Describe(description) => description.table(),
         }

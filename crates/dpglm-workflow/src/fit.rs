@@ -24,6 +24,8 @@ pub struct Prepared {
     target: TargetDocument,
     /// The logarithm of the unit in which exposures are measured.
     log_unit: f64,
+    /// Said before the budget is spent.
+    of_labels: Option<Message>,
 }
 
 /// Refuses a table that the model cannot be fitted to. `from` is named in messages only.
@@ -37,6 +39,7 @@ pub fn prepare(model: &Model, table: Encoded, schema: Schema, from: &Path) -> Re
         return Err(Failure::Failed(format!("{}: there is no target to explain", from.display()).into()));
     };
     model.sparse.require_same_columns(&names)?;
+    let of_labels = notes::of_undeclared_labels(&table);
     let (data, log_unit) = data::dataset(table, &schema, model)?;
     let n = data.units();
     if n < 2 {
@@ -49,7 +52,7 @@ pub fn prepare(model: &Model, table: Encoded, schema: Schema, from: &Path) -> Re
             .into(),
         ));
     }
-    Ok(Prepared { data, schema, names, columns, target, log_unit })
+    Ok(Prepared { data, schema, names, columns, target, log_unit, of_labels })
 }
 
 impl Prepared {
@@ -65,6 +68,7 @@ impl Prepared {
     ) -> Result<FitDocument, Failure> {
         let n = self.data.units();
         let before = [
+            self.of_labels.take(),
             budget::warning_of_large_delta(privacy, n),
             notes::of_few_rows(model.sparse.sparsity, n),
             notes::of_the_route(model, self.names.len()),

@@ -21,7 +21,7 @@
 //! | [`study`] | plans of studies, by simulation |
 //! | [`audit`] | attacks on a method, beside its claim |
 //! | [`notes`] | what is said beside a result |
-//! | [`render`] | numbers and tables for people |
+//! | [`render`], [`table`] | numbers and tables for people |
 
 #![warn(unreachable_pub)]
 
@@ -42,7 +42,7 @@ pub mod render;
 pub mod search;
 pub mod signed;
 pub mod study;
-mod table;
+pub mod table;
 pub mod tune;
 
 pub use failure::Failure;

@@ -20,8 +20,7 @@ use dpglm_io::Domain;
 use ready::Chosen;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use estimates::coefficient_of_class;
-pub use estimates::{Coefficient, Estimates};
+pub use estimates::{Coefficient, Estimates, coefficient_of_class};
 pub use method::Method;
 pub use ready::Ready;
 pub use request::{FitRequest, TableFacts};

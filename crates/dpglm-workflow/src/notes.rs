@@ -5,6 +5,7 @@ use dpglm::central::Route;
 use dpglm::data::Dataset;
 use dpglm::error::{Message, Parameter};
 use dpglm::kernels::weighted_gram;
+use dpglm_io::{Domain, Encoded};
 
 /// Columns whose correlation is beyond this are told apart by few rows only.
 const ALIKE: f64 = 0.995;
@@ -51,6 +52,25 @@ pub fn of_undetermined(model: &Model, ready: &Ready) -> Option<Message> {
              there will be no intervals, and the whole budget goes to the prediction. More rows, a larger epsilon or fewer columns help",
             &[&Parameter::Intervals],
         )
+    })
+}
+
+/// No row has a declared label: most likely the levels are spelt otherwise. A warning for the curator and no refusal: of two tables that
+/// differ in one row, one may have a single declared label and the other none, so that a run that stops would tell them apart.
+pub(crate) fn of_undeclared_labels(table: &Encoded) -> Option<Message> {
+    let target = table.target.as_ref()?;
+    if !matches!(target.domain, Domain::Binary(_) | Domain::Category(_)) {
+        return None;
+    }
+    let touched = table.curator.0.iter().find(|touched| touched.column == target.name)?;
+    let unlabelled = touched.undeclared + touched.missing;
+    (touched.undeclared > 0 && unlabelled == table.rows() as u64).then(|| {
+        format!(
+            "warning: for the curator, not for publication: no row has a declared level of the target `{}`, so the fit can say nothing of it: \
+             compare how the schema spells the levels with the file",
+            target.name
+        )
+        .into()
     })
 }
 

@@ -5,19 +5,24 @@ use dpglm::accounting::{Certificate, Part};
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::{Adjacency, Event};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+/// The schema of a plan.
+pub const PLAN: &str = "dpglm.plan/1";
 
 /// The plan as JSON.
-#[derive(Serialize)]
-pub struct PlanDocument<'a> {
-    schema: &'static str,
-    certificate: &'a Certificate,
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanDocument {
+    schema: String,
+    /// What would leave, and what it would cost.
+    pub certificate: Certificate,
 }
 
-impl<'a> PlanDocument<'a> {
+impl PlanDocument {
     /// The document of a planned certificate.
-    pub fn new(certificate: &'a Certificate) -> Self {
-        Self { schema: "dpglm.plan/1", certificate }
+    pub fn new(certificate: Certificate) -> Self {
+        Self { schema: PLAN.into(), certificate }
     }
 }
 

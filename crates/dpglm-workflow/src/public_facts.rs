@@ -4,7 +4,8 @@ use super::failure::Failure;
 use dpglm::error::{Message, Parameter};
 use dpglm::privacy::Adjacency;
 use dpglm_io::{
-    Declared, Domain, Encoded, ReadOptions, Response, Schema, Shape, TableBounds, UniformBounds, shape,
+    Declared, Domain, Encoded, ReadOptions, Response, Schema, Shape, TableBounds, UniformBounds, read_table,
+    read_uniform, shape, uniform_of_file,
 };
 use std::path::Path;
 
@@ -17,7 +18,8 @@ pub enum PublicFacts {
 }
 
 impl PublicFacts {
-    /// The shape a dry run plans for: from flags, the schema, or the file's header; no cell is read.
+    /// The shape a dry run plans for: from flags, the schema, the file's header, or by counting the file's rows or units, whose number is
+    /// public. No cell enters it but to be counted.
     pub fn shape(&self, file: Option<&Path>, rows: Option<usize>) -> Result<(usize, usize), Failure> {
         let declared = match self {
             PublicFacts::Schema(schema) => Declared::Schema(schema),
@@ -32,13 +34,17 @@ impl PublicFacts {
         };
         let has_unit = self.unit().is_some();
         let stated = header.rows.filter(|_| !has_unit).and_then(|rows| usize::try_from(rows).ok());
-        let rows = rows.or(stated).ok_or_else(|| {
-            let what = if has_unit { "units" } else { "rows" };
-            Failure::Usage(Message::new(
-                "the number of {} cannot be read from a header: give it with {} N",
-                &[&what, &Parameter::Rows],
-            ))
-        })?;
+        let rows = match (rows.or(stated), file) {
+            (Some(rows), _) => rows,
+            (None, Some(path)) => self.counted(path)?,
+            (None, None) => {
+                let what = if has_unit { "units" } else { "rows" };
+                return Err(Failure::Usage(Message::new(
+                    "the number of {} is not known without a file: give it with {} N",
+                    &[&what, &Parameter::Rows],
+                )));
+            }
+        };
         let named = file.zip(header.columns);
         let columns = match (self, named) {
             (PublicFacts::Schema(schema), Some((path, names))) => schema.encoded_in(path, &names)?.len(),
@@ -54,6 +60,19 @@ impl PublicFacts {
             })?,
         };
         Ok((rows, columns))
+    }
+
+    /// How many rows, or units, a file has. It is read by the same door as for a fit, so that both count alike.
+    fn counted(&self, path: &Path) -> Result<usize, Failure> {
+        let options = ReadOptions::default();
+        let table = match self {
+            PublicFacts::Schema(schema) => read_table(path, schema, &options)?,
+            PublicFacts::Uniform(uniform) => {
+                let header = uniform_of_file(uniform, path)?.header;
+                read_uniform(path, &UniformBounds { header, ..uniform.clone() }, &options)?
+            }
+        };
+        Ok(table.units.as_ref().map_or(table.rows(), |units| units.count))
     }
 
     /// Without a file there is no column to look for, no second file and no list.

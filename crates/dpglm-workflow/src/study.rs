@@ -66,17 +66,21 @@ const COARSE: u64 = 30;
 /// A search ends where the next point is this close, in parts of it.
 const SETTLED: f64 = 0.03;
 
+/// The schema of a study's plan.
+pub const STUDY: &str = "dpglm.study/1";
+
 /// What a study would give, as JSON.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct StudyDocument {
-    schema: &'static str,
+    schema: String,
     /// The number of rows.
     pub rows: usize,
     /// The privacy loss.
     pub epsilon: f64,
     delta: f64,
     /// Expected squared l2 error.
-    error: f64,
+    pub error: f64,
     standard_error: f64,
     /// Whether the point itself was simulated, or lies beyond what can be.
     simulated: bool,
@@ -88,17 +92,22 @@ pub struct StudyDocument {
     intervals: Option<bool>,
 }
 
+/// What is to be said of every such plan.
+pub const STUDY_NOTE: &str = "Rates hold up to a constant; those named fitted come from simulation. Real rows may be harder than simulated ones.";
+
 /// `sampling/n + noise/(n mu)^2`, both constants fitted to simulation.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct LawDocument {
     fitted_sampling: f64,
     fitted_noise: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct RateDocument {
-    theorem: &'static str,
-    bound: &'static str,
+    theorem: String,
+    bound: String,
     /// With a constant of 1.
     rate: f64,
     /// What the rate is to be multiplied by to give the simulated error.
@@ -151,7 +160,7 @@ impl Question {
             say(&"warning: the error is of the size of what is to be found: the fit would say little".into());
         }
         let document = StudyDocument {
-            schema: "dpglm.study/1",
+            schema: STUDY.into(),
             rows,
             epsilon,
             delta: self.delta,
@@ -164,8 +173,8 @@ impl Question {
                 .into_iter()
                 .zip(["a method reaches", "no method beats"])
                 .map(|((theorem, rate), bound)| RateDocument {
-                    theorem,
-                    bound,
+                    theorem: theorem.into(),
+                    bound: bound.into(),
                     rate,
                     fitted_constant: point.error / rate,
                 })
@@ -357,8 +366,8 @@ impl Simulation<'_> {
 }
 
 impl StudyDocument {
-    /// In words.
-    pub fn table(&self) -> String {
+    /// What was found, with its name, a line each.
+    pub fn lines(&self) -> Vec<Vec<String>> {
         let how = if self.simulated {
             format!("{} simulated fits", self.runs)
         } else {
@@ -395,9 +404,11 @@ impl StudyDocument {
             };
             rows.push(vec!["intervals of a fit".into(), words.into()]);
         }
-        format!(
-            "{}\nRates hold up to a constant; those named fitted come from simulation. Real rows may be harder than simulated ones.\n",
-            render::table(&rows)
-        )
+        rows
+    }
+
+    /// In words.
+    pub fn table(&self) -> String {
+        format!("{}\n{STUDY_NOTE}\n", render::table(&self.lines()))
     }
 }

@@ -22,17 +22,12 @@ pub(crate) fn table(
         columns.push(Vec::new());
     }
     if let Some((level, _)) = intervals {
-        // 0.95 * 100 is not 95 in binary.
-        let percent = ((level * 1e8).round() / 1e6).to_string();
-        headings.extend([format!("{percent}% from"), "to".into()]);
+        headings.extend([format!("{} from", percent(level)), "to".into()]);
         columns.extend([Vec::new(), Vec::new()]);
     }
     for (name, &estimate) in estimates {
         let error = standard_errors.and_then(|all| all.get(name)).copied();
-        let shown = |x: f64| match error {
-            Some(error) if error > 0.0 => to_decimals(x, ERROR_DIGITS - 1 - magnitude(error)),
-            _ => to_decimals(x, DIGITS - 1 - magnitude(x)),
-        };
+        let shown = |x: f64| number(x, error);
         let ends = intervals.and_then(|(_, all)| all.get(name)).copied();
         let numbers = std::iter::once(estimate).chain(error).chain(ends.into_iter().flatten());
         for (column, number) in columns[1..].iter_mut().zip(numbers) {
@@ -60,6 +55,20 @@ pub(crate) fn table(
             line.join("  ").trim_end().to_owned() + "\n"
         })
         .collect()
+}
+
+/// A number with the digits that mean something beside its standard error, if there is one.
+pub fn number(x: f64, error: Option<f64>) -> String {
+    match error {
+        Some(error) if error > 0.0 => to_decimals(x, ERROR_DIGITS - 1 - magnitude(error)),
+        _ => to_decimals(x, DIGITS - 1 - magnitude(x)),
+    }
+}
+
+/// A level of confidence as "95%".
+pub fn percent(level: f64) -> String {
+    // 0.95 * 100 is not 95 in binary.
+    format!("{}%", (level * 1e8).round() / 1e6)
 }
 
 /// The power of ten of a number's first digit.

@@ -27,6 +27,7 @@ from ._estimators import (
 )
 from ._native import version as _version
 from ._plan import StudyPlan, plan
+from ._report import Report, report
 from ._signed import keygen, verify
 from ._table import Schema, fit_table
 from ._warnings import CuratorNote, PrivacyWarning, UnpaidSelectionWarning
@@ -46,6 +47,7 @@ __all__ = [
     "PrivateLogisticRegression",
     "PrivateMean",
     "PrivatePoissonRegressor",
+    "Report",
     "Schema",
     "StudyPlan",
     "UnpaidSelectionWarning",
@@ -58,6 +60,7 @@ __all__ = [
     "keygen",
     "local",
     "plan",
+    "report",
     "verify",
 ]
 __version__ = _version()

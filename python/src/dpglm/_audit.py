@@ -12,6 +12,7 @@ from . import _native
 from ._base import plain_number
 from ._declare import declare_features
 from ._estimators import PrivateMean, _Model
+from ._report import Report, report
 
 __all__ = ["AuditReport", "audit"]
 
@@ -30,6 +31,10 @@ class AuditReport:
 
     def __str__(self) -> str:
         return self.text
+
+    def report(self) -> Report:
+        """A page for the curator, not for publication: :func:`dpglm.report`."""
+        return report(self)
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self.text)}</pre>"

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from . import _native
+from . import _native, _plot, _tidy
 from ._certificate import Certificate
 from ._data import Rows, adapt, column
 from ._declare import Declared, declare_features
+from ._report import Report, report
 from ._warnings import CuratorNote, PrivacyWarning, UnpaidSelectionWarning
 
 __all__ = ["Estimator", "Summary"]
@@ -46,6 +47,10 @@ class Summary:
         return f"{self._table}\n{self._certificate}{conditions}"
 
     __repr__ = __str__
+
+    def to_frame(self) -> Any:
+        """The estimates as a pandas data frame, one row a term, the terms as its index."""
+        return _tidy.tidy(self._artefact).set_index("term")
 
     def _repr_html_(self) -> str:
         document = self._artefact
@@ -294,6 +299,31 @@ class Estimator:
     def summary(self) -> Summary:
         """The table of estimates with the certificate's sentence."""
         return Summary(json.loads(self._artefact().json()), self._artefact().table(), self.certificate_)
+
+    def tidy(self) -> Any:
+        """The estimates as a pandas data frame, one row a term: ``estimate``, ``std_error``, ``conf_low``, ``conf_high`` and
+        ``determined``, as far as there are any."""
+        return _tidy.tidy(json.loads(self.to_json()))
+
+    def glance(self) -> Any:
+        """A pandas data frame of one row about the fit: family, method, target, ``n``, grade, epsilon and delta."""
+        return _tidy.glance(json.loads(self.to_json()))
+
+    def plot(self, kind: str = "coefficients", *, ax: Any = None) -> Any:
+        """Draws the estimates with their intervals (``"coefficients"``) or the privacy curve (``"privacy"``) with Matplotlib; gives the
+        axes."""
+        self._check_fitted()
+        if kind == "privacy":
+            return _plot.privacy_curve(self.certificate_, ax)
+        if kind != "coefficients":
+            raise ValueError(f"kind must be one of coefficients, privacy, got {kind!r}: choose one of them")
+        document = json.loads(self.to_json())
+        level = document["level"] if document["intervals"] else None
+        return _plot.coefficients(_tidy.terms(document), level, ax)
+
+    def report(self, *others: Any, names: list[str] | None = None) -> Report:
+        """One page for who decides, who computes and who reviews, beside other results if given: :func:`dpglm.report`."""
+        return report(self, *others, names=names)
 
     def to_json(self) -> str:
         """The artefact, as ``dpglm fit --output`` or ``dpglm mean --output`` writes it."""

@@ -12,6 +12,7 @@ from . import _native
 from ._base import plain_number
 from ._certificate import Certificate
 from ._declare import declare_magnitude, share_for_bounds
+from ._report import Report, report
 from ._table import Schema, encode_table
 from ._warnings import CuratorNote, PrivacyWarning
 
@@ -143,6 +144,10 @@ class Description:
     def to_html(self) -> str:
         """Tables, drawings and the promise as one page that needs nothing else."""
         return self._native.html()
+
+    def report(self, *others: Any, names: list[str] | None = None) -> Report:
+        """One page for who decides, who computes and who reviews, beside other results if given: :func:`dpglm.report`."""
+        return report(self, *others, names=names)
 
     def _repr_html_(self) -> str:
         return self._native.fragment()

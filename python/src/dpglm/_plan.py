@@ -8,8 +8,9 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from . import _native
+from . import _native, _plot
 from ._base import plain_number
+from ._report import Report, report
 from ._warnings import PrivacyWarning
 
 __all__ = ["StudyPlan", "plan"]
@@ -32,6 +33,14 @@ class StudyPlan:
 
     def __str__(self) -> str:
         return self.text
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draws the expected error against the number of rows with Matplotlib; gives the axes."""
+        return _plot.study(self, ax)
+
+    def report(self) -> Report:
+        """The plan as a page: :func:`dpglm.report`."""
+        return report(self)
 
     def _repr_html_(self) -> str:
         import html

@@ -74,10 +74,13 @@ pub struct Arguments {
         help_heading = "Output"
     )]
     sign: Option<PathBuf>,
-    /// Print what would be released and what it would cost. Opens no cell
+    /// Overwrite the output file if it exists: what it holds may have been paid from a budget
+    #[arg(long, requires = "output", conflicts_with = "dry_run", help_heading = "Output")]
+    force: bool,
+    /// Print what would be released and what it would cost. Rows are counted where no header says how many
     #[arg(long, help_heading = "Output")]
     dry_run: bool,
-    /// The number of rows of a dry run, where the header does not say it
+    /// The number of rows of a dry run [default: as many as the file has]
     #[arg(long, value_name = "N", requires = "dry_run", help_heading = "Output")]
     rows: Option<usize>,
 }
@@ -125,7 +128,8 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
             return planned::show(&prepared.planned(rows, privacy, &arguments.budget.source()?)?, format);
         }
     };
-    let destination = Destination::new(arguments.output.as_deref(), arguments.sign.as_deref())?;
+    let destination =
+        Destination::new(arguments.output.as_deref(), arguments.sign.as_deref(), arguments.force)?;
     for drawing in arguments.svg.iter().chain(&arguments.html) {
         dpglm_io::check_writable(drawing, 1 << 16)?;
     }

@@ -104,10 +104,13 @@ pub struct Arguments {
         help_heading = "Output"
     )]
     sign: Option<PathBuf>,
-    /// Print what would be released and what it would cost. Opens no cell: header and schema say enough
+    /// Overwrite the output file if it exists: what it holds may have been paid from a budget
+    #[arg(long, requires = "output", conflicts_with = "dry_run", help_heading = "Output")]
+    force: bool,
+    /// Print what would be released and what it would cost: header and schema say enough. Rows are counted where no header says how many
     #[arg(long, help_heading = "Output")]
     dry_run: bool,
-    /// The number of rows (or units) of a dry run, where the header does not say it
+    /// The number of rows (or units) of a dry run [default: as many as the file has]
     #[arg(long, value_name = "N", requires = "dry_run", help_heading = "Output")]
     rows: Option<usize>,
 }
@@ -141,7 +144,8 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         return dry_run(arguments, &known, &model, privacy, format);
     }
     let path = arguments.path()?;
-    let destination = Destination::new(arguments.output.as_deref(), arguments.sign.as_deref())?;
+    let destination =
+        Destination::new(arguments.output.as_deref(), arguments.sign.as_deref(), arguments.force)?;
     let table = arguments.columns.read(path, &known, true)?;
     let schema = known.schema_of(path, &table)?;
     let prepared = fit::prepare(&model, table, schema, path)?;

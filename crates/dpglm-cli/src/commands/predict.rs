@@ -49,6 +49,13 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let blocks =
         fit.blocks().map_err(|e| Failure::Failed(format!("{}: {e}", arguments.artefact.display())))?;
     let table = read(arguments, &fit.encoding)?;
+    let notes = table.curator.to_string();
+    if !notes.is_empty() {
+        tell(&format!(
+            "note: cells mapped by the public rule, clamped to the model's bounds or counted as its schema says\n  {}",
+            notes.replace('\n', "\n  ")
+        ));
+    }
     let found: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
     if found != fit.columns.iter().map(String::as_str).collect::<Vec<_>>() {
         return Err(Failure::Failed(format!(

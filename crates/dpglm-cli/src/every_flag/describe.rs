@@ -74,6 +74,13 @@ pub const TABLE: Table = Table {
             ],
         ),
         (
+            "--force",
+            &[
+                ("s", With("--output @/fit.json", "--force")),
+                ("S", Refused("--force", "cannot be used with")),
+            ],
+        ),
+        (
             "--sign",
             &[
                 ("s", With("--output @/out/d.json", "--sign @/curator.key")),

@@ -244,6 +244,13 @@ pub const TABLE: Table = Table {
             ],
         ),
         (
+            "--force",
+            &[
+                ("sbap", With("--output @/fit.json", "--force")),
+                ("SB", Refused("--force", "cannot be used with")),
+            ],
+        ),
+        (
             "--sign",
             &[
                 ("sbap", With("--output @/out/fit.json", "--sign @/curator.key")),

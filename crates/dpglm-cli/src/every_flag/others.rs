@@ -1,4 +1,4 @@
-//! The commands that fit nothing: `plan`, `predict`, `show`, `schema init`, `schema check` and `methods`.
+//! The commands that fit nothing: `plan`, `predict`, `show`, `report`, `schema init`, `schema check` and `methods`.
 
 use super::Cell::{Checked, Honoured, Instead, Refused};
 use super::Table;
@@ -120,6 +120,18 @@ pub const SHOW: Table = Table {
             &[("fm", Honoured("--key d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"))],
         ),
         ("--format", &[("fm", Instead("--format json", "--format table"))]),
+    ],
+};
+
+/// Of a fit (f), and of a fit and means (m).
+pub const REPORT: Table = Table {
+    command: "report",
+    modes: &[('f', "report @/fit.json"), ('m', "report @/fit.json @/mean.json")],
+    tail: "--output @/out/report.html",
+    rows: &[
+        ("FILE", &[("f", Instead("fit", "mean")), ("m", Honoured("@/wide.json"))]),
+        ("--output", &[("fm", Instead("@/out/report.html", "@/out/other.html"))]),
+        ("--format", &[("fm", Refused("--format json", "leave out --format"))]),
     ],
 };
 

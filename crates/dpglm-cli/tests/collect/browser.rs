@@ -15,6 +15,8 @@ pub struct Browser {
     session: Value,
     shown: usize,
     next: u64,
+    /// What the browser told without being asked.
+    events: Vec<Value>,
     _folder: tempfile::TempDir,
 }
 
@@ -60,7 +62,16 @@ impl Browser {
                 }
             }
         });
-        let mut browser = Self { child, to, from, session: Value::Null, shown: 0, next: 0, _folder: folder };
+        let mut browser = Self {
+            child,
+            to,
+            from,
+            session: Value::Null,
+            shown: 0,
+            next: 0,
+            events: Vec::new(),
+            _folder: folder,
+        };
         let target = browser.call("Target.createTarget", json!({"url": url}))["targetId"].clone();
         let attach = json!({"targetId": target, "flatten": true});
         browser.session = browser.call("Target.attachToTarget", attach)["sessionId"].clone();
@@ -85,7 +96,8 @@ impl Browser {
         }
     }
 
-    fn call(&mut self, method: &str, parameters: Value) -> Value {
+    /// Asks the browser itself; what it cannot do fails the test.
+    pub fn call(&mut self, method: &str, parameters: Value) -> Value {
         self.try_call(method, parameters).unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
@@ -104,7 +116,13 @@ impl Browser {
                 let error = &answer["error"];
                 return if error.is_null() { Ok(answer["result"].clone()) } else { Err(error.clone()) };
             }
+            self.events.push(answer);
         }
+    }
+
+    /// The events of this kind so far, which a domain that was enabled tells.
+    pub fn told(&self, method: &str) -> Vec<&Value> {
+        self.events.iter().filter(|event| event["method"] == method).map(|event| &event["params"]).collect()
     }
 
     /// The value of an expression in the page; promises are waited for.

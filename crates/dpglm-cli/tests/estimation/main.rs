@@ -12,6 +12,7 @@ mod outputs;
 mod parquet_files;
 mod planning;
 mod printing;
+mod reports;
 mod signed;
 mod sparse;
 mod support;

@@ -4,10 +4,12 @@ use super::ground::Stage;
 use super::subject::Subject;
 use crate::render;
 use dpglm::audit::{Findings, Roc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// Who may see this.
-const FOR_WHOM: &str =
+/// The schema of an audit.
+pub const AUDIT: &str = "dpglm.audit/1";
+/// Who may see it.
+pub const FOR_WHOM: &str =
     "for the curator only: this result depends on private rows and nothing pays for it; do not publish it";
 /// What the bounds are about.
 const ADJACENCY: &str = "replace one row";
@@ -15,13 +17,14 @@ const ADJACENCY: &str = "replace one row";
 const LOW: f64 = 0.001;
 
 /// The findings as JSON.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AuditDocument {
-    schema: &'static str,
-    for_whom: &'static str,
+    schema: String,
+    for_whom: String,
     subject: String,
-    rows: &'static str,
-    adjacency: &'static str,
+    rows: String,
+    adjacency: String,
     claim: Claim,
     confidence: f64,
     /// The largest of the lower bounds that hold whatever the method is.
@@ -34,13 +37,15 @@ pub struct AuditDocument {
     held_out: Option<Attack>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Claim {
     epsilon: Option<f64>,
     delta: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct OneRun {
     epsilon: f64,
     canaries: usize,
@@ -53,13 +58,15 @@ struct OneRun {
     refutes_curve: Option<bool>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct IfGaussian {
     epsilon: f64,
     mu: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct ManyRuns {
     epsilon: f64,
     runs: u64,
@@ -67,7 +74,8 @@ struct ManyRuns {
     probabilities: [f64; 2],
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Attack {
     area: f64,
     found_at_false_positive_rate_0_001: f64,
@@ -90,11 +98,11 @@ impl AuditDocument {
         runs: u64,
     ) -> Self {
         Self {
-            schema: "dpglm.audit/1",
-            for_whom: FOR_WHOM,
+            schema: AUDIT.into(),
+            for_whom: FOR_WHOM.into(),
             subject: subject.name(),
-            rows: if stage.is_simulated { "simulated" } else { "from a file" },
-            adjacency: ADJACENCY,
+            rows: if stage.is_simulated { "simulated" } else { "from a file" }.into(),
+            adjacency: ADJACENCY.into(),
             claim: Claim { epsilon: claim.0, delta: claim.1 },
             confidence,
             lower_bound: findings.epsilon(),
@@ -118,9 +126,92 @@ impl AuditDocument {
         }
     }
 
+    /// What was attacked.
+    pub fn heading(&self) -> String {
+        format!("Audit of the {}, rows {}", self.subject, self.rows)
+    }
+
+    /// What was claimed and what was found, a line each.
+    pub fn lines(&self) -> Vec<Vec<String>> {
+        let delta = render::rounded_up(self.claim.delta);
+        let claimed = self.claim.epsilon;
+        let claimed =
+            claimed.map_or_else(|| "nothing".into(), |e| format!("epsilon {}", render::rounded_up(e)));
+        let mut rows = vec![vec!["claimed".to_owned(), claimed, format!("at delta {delta}")]];
+        let at_least = |epsilon: f64| format!("epsilon at least {}", rounded_down(epsilon));
+        if let Some(run) = &self.one_run {
+            rows.push(vec![
+                "proved by one run".into(),
+                at_least(run.epsilon),
+                format!("{} of {} guesses right, {} canaries", run.correct, run.guesses, run.canaries),
+            ]);
+            if let Some(gaussian) = &run.if_gaussian {
+                rows.push(vec![
+                    "the same if Gaussian".into(),
+                    at_least(gaussian.epsilon),
+                    format!("mu at least {}, were its privacy curve a Gaussian's", rounded_down(gaussian.mu)),
+                ]);
+            }
+            if let (Some(p), Some(refuted)) = (run.p_value, run.refutes_curve) {
+                rows.push(vec![
+                    "the claimed curve".into(),
+                    if refuted { "refuted" } else { "not refuted" }.into(),
+                    format!("so many right guesses have probability at most {} under it", rounded_up(p)),
+                ]);
+            }
+        }
+        if let Some(many) = &self.many_runs {
+            let [p, q] = many.probabilities;
+            rows.push(vec![
+                "proved by many runs".into(),
+                at_least(many.epsilon),
+                format!("{} runs a side; a result of probability {p:.3} here, {q:.3} there", many.runs),
+            ]);
+        }
+        for (name, attack) in
+            [("canaries told apart", &self.canaries), ("held-out rows told apart", &self.held_out)]
+        {
+            if let Some(attack) = attack {
+                rows.push(vec![
+                    name.into(),
+                    format!("area {:.3}", attack.area),
+                    format!(
+                        "{:.1}% found at 0.1% false alarms",
+                        100.0 * attack.found_at_false_positive_rate_0_001
+                    ),
+                ]);
+            }
+        }
+        rows
+    }
+
+    /// What follows from it, a sentence or two each.
+    pub fn verdict(&self) -> Vec<String> {
+        let verdict = match (self.claim.epsilon, self.exceeds_claim) {
+            (None, _) => "Nothing was claimed, so nothing is refuted.",
+            (_, true) => "The claim does not hold.",
+            (_, false) => {
+                "No attack exceeds the claim. That proves nothing by itself: better attacks may exist."
+            }
+        };
+        let condition = match &self.one_run {
+            Some(run) if run.if_gaussian.is_some() => Some(
+                "The bound \"if Gaussian\" is about methods whose privacy curve is that of one Gaussian release; the others are about any method.",
+            ),
+            _ => None,
+        };
+        let reach = format!(
+            "The bounds are about tables that differ in one row ({}), and hold together with {}% confidence.",
+            self.adjacency,
+            render::rounded(100.0 * self.confidence)
+        );
+        [Some(verdict), condition, Some(&reach)].into_iter().flatten().map(str::to_owned).collect()
+    }
+
     /// The findings in words.
     pub fn in_words(&self) -> String {
-        in_words(self)
+        let (table, verdict) = (render::table(&self.lines()), self.verdict().join("\n"));
+        format!("{}\n\n{table}\n{verdict}\n{}.\n", self.heading(), render::sentence(FOR_WHOM))
     }
 
     /// Why the claim does not hold, if an attack refuted it.
@@ -140,77 +231,6 @@ impl AuditDocument {
             )
         })
     }
-}
-
-fn in_words(found: &AuditDocument) -> String {
-    let mut text = format!("Audit of the {}, rows {}\n\n", found.subject, found.rows);
-    let delta = render::rounded_up(found.claim.delta);
-    let claimed = found.claim.epsilon;
-    let claimed = claimed.map_or_else(|| "nothing".into(), |e| format!("epsilon {}", render::rounded_up(e)));
-    let mut rows = vec![vec!["claimed".to_owned(), claimed, format!("at delta {delta}")]];
-    let at_least = |epsilon: f64| format!("epsilon at least {}", rounded_down(epsilon));
-    if let Some(run) = &found.one_run {
-        rows.push(vec![
-            "proved by one run".into(),
-            at_least(run.epsilon),
-            format!("{} of {} guesses right, {} canaries", run.correct, run.guesses, run.canaries),
-        ]);
-        if let Some(gaussian) = &run.if_gaussian {
-            rows.push(vec![
-                "the same if Gaussian".into(),
-                at_least(gaussian.epsilon),
-                format!("mu at least {}, were its privacy curve a Gaussian's", rounded_down(gaussian.mu)),
-            ]);
-        }
-        if let (Some(p), Some(refuted)) = (run.p_value, run.refutes_curve) {
-            rows.push(vec![
-                "the claimed curve".into(),
-                if refuted { "refuted" } else { "not refuted" }.into(),
-                format!("so many right guesses have probability at most {} under it", rounded_up(p)),
-            ]);
-        }
-    }
-    if let Some(many) = &found.many_runs {
-        let [p, q] = many.probabilities;
-        rows.push(vec![
-            "proved by many runs".into(),
-            at_least(many.epsilon),
-            format!("{} runs a side; a result of probability {p:.3} here, {q:.3} there", many.runs),
-        ]);
-    }
-    for (name, attack) in
-        [("canaries told apart", &found.canaries), ("held-out rows told apart", &found.held_out)]
-    {
-        if let Some(attack) = attack {
-            rows.push(vec![
-                name.into(),
-                format!("area {:.3}", attack.area),
-                format!(
-                    "{:.1}% found at 0.1% false alarms",
-                    100.0 * attack.found_at_false_positive_rate_0_001
-                ),
-            ]);
-        }
-    }
-    text.push_str(&render::table(&rows));
-    let verdict = match (found.claim.epsilon, found.exceeds_claim) {
-        (None, _) => "Nothing was claimed, so nothing is refuted.",
-        (_, true) => "The claim does not hold.",
-        (_, false) => "No attack exceeds the claim. That proves nothing by itself: better attacks may exist.",
-    };
-    let condition = match &found.one_run {
-        Some(run) if run.if_gaussian.is_some() => {
-            "\nThe bound \"if Gaussian\" is about methods whose privacy curve is that of one Gaussian release; the others are about any method."
-        }
-        _ => "",
-    };
-    text.push_str(&format!(
-        "\n{verdict}{condition}\nThe bounds are about tables that differ in one row ({}), and hold together with {}% confidence.\n{}.\n",
-        found.adjacency,
-        render::rounded(100.0 * found.confidence),
-        render::sentence(found.for_whom)
-    ));
-    text
 }
 
 /// A probability that is a bound from above.

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 /// The schema of a description.
-pub(crate) const DESCRIBE: &str = "dpglm.describe/1";
+pub const DESCRIBE: &str = "dpglm.describe/1";
 
 /// A description of a table: everything in it is public or was paid for.
 #[derive(Serialize, Deserialize)]
@@ -131,6 +131,21 @@ pub struct CorrelationsDocument {
 }
 
 impl DescribeDocument {
+    /// Whether lists go with what they are lists of, which a file that was changed may have lost.
+    pub(crate) fn is_consistent(&self) -> bool {
+        let square = |rows: &[Vec<Number>], down: usize, across: usize| {
+            rows.len() == down && rows.iter().all(|row| row.len() == across)
+        };
+        self.groups.iter().all(|group| {
+            let histograms = group.columns.values().filter_map(|column| column.histogram.as_ref());
+            let cross = group.cross.as_ref();
+            let correlations = group.correlations.as_ref();
+            histograms.into_iter().all(|h| !h.shares.is_empty() && h.edges.len() == h.shares.len() + 1)
+                && cross.is_none_or(|c| square(&c.shares, c.rows.len(), c.across.len()))
+                && correlations.is_none_or(|c| square(&c.matrix, c.columns.len(), c.columns.len()))
+        })
+    }
+
     /// The name of each group.
     pub fn names(&self) -> Vec<String> {
         let name = |group: &GroupDocument| match (&self.by, &group.group) {
@@ -142,7 +157,6 @@ impl DescribeDocument {
 
     /// The level as "95%".
     pub fn percent(&self) -> String {
-        // 0.95 * 100 is not 95 in binary.
-        format!("{}%", (self.level * 1e8).round() / 1e6)
+        crate::table::percent(self.level)
     }
 }

@@ -30,6 +30,14 @@ impl DescribeDocument {
         panels
     }
 
+    /// Whether there is anything to draw.
+    pub fn is_drawn(&self) -> bool {
+        self.groups
+            .iter()
+            .flat_map(|g| g.columns.values())
+            .any(|c| c.histogram.is_some() || c.levels.is_some())
+    }
+
     /// All histograms and bars, two beside each other.
     pub fn svg(&self) -> String {
         let note = format!(
@@ -53,7 +61,7 @@ impl DescribeDocument {
 
     /// What stands in the page's body.
     pub fn fragment(&self) -> String {
-        let drawing = if self.panels().is_empty() { String::new() } else { self.svg() };
+        let drawing = if self.is_drawn() { self.svg() } else { String::new() };
         format!(
             "<pre>{}</pre>\n{drawing}<p>{}</p>\n",
             escaped(&self.table()),

@@ -43,11 +43,14 @@ fn statistics(column: &ColumnDocument) -> Vec<(&str, Option<&Number>)> {
 }
 
 impl DescribeDocument {
-    /// The heading and the tables.
-    pub fn table(&self) -> String {
+    /// What the tables are about.
+    pub fn heading(&self) -> String {
         let by = self.by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
-        let mut text =
-            format!("Description of {} rows{by}; in brackets {} intervals\n\n", self.n, self.percent());
+        format!("Description of {} rows{by}; in brackets {} intervals", self.n, self.percent())
+    }
+
+    /// The tables, each under what it shows: statistics down, groups across; then cross tables and correlations. Headings first.
+    pub fn tables(&self) -> Vec<(String, Vec<Vec<String>>)> {
         let mut rows = vec![std::iter::once(String::new()).chain(self.names()).collect::<Vec<_>>()];
         if self.by.is_some() {
             let share = |g: &super::document::GroupDocument| g.share.map_or_else(String::new, |s| s.text());
@@ -77,11 +80,10 @@ impl DescribeDocument {
                 );
             }
         }
-        text += &render::table(&rows);
+        let mut tables = vec![(self.heading(), rows)];
         for (group, name) in self.groups.iter().zip(self.names()) {
             if let Some(cross) = &group.cross {
                 let [down, along] = &cross.columns;
-                text += &format!("\nShares of {down} (down) and {along} (across), {name}\n\n");
                 let mut rows =
                     vec![std::iter::once(String::new()).chain(cross.across.clone()).collect::<Vec<_>>()];
                 for (level, shares) in cross.rows.iter().zip(&cross.shares) {
@@ -89,10 +91,9 @@ impl DescribeDocument {
                         std::iter::once(level.clone()).chain(shares.iter().map(Number::text)).collect(),
                     );
                 }
-                text += &render::table(&rows);
+                tables.push((format!("Shares of {down} (down) and {along} (across), {name}"), rows));
             }
             if let Some(found) = &group.correlations {
-                text += &format!("\nCorrelations, {name}\n\n");
                 let headings = &found.columns[..found.columns.len().saturating_sub(1)];
                 let mut rows =
                     vec![std::iter::once(String::new()).chain(headings.to_vec()).collect::<Vec<_>>()];
@@ -105,10 +106,17 @@ impl DescribeDocument {
                             .collect(),
                     );
                 }
-                text += &render::table(&rows);
+                tables.push((format!("Correlations, {name}"), rows));
             }
         }
-        text
+        tables
+    }
+
+    /// The heading and the tables.
+    pub fn table(&self) -> String {
+        let shown =
+            |(heading, rows): &(String, Vec<Vec<String>>)| format!("{heading}\n\n{}", render::table(rows));
+        self.tables().iter().map(shown).collect::<Vec<_>>().join("\n")
     }
 
     /// Histograms and shares as bars of text; the thin line behind a bar is its interval.

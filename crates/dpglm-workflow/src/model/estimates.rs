@@ -258,6 +258,6 @@ impl Estimates {
 }
 
 /// The name of a class's coefficient.
-pub(crate) fn coefficient_of_class(classes: &[String], class: usize, name: &str) -> String {
+pub fn coefficient_of_class(classes: &[String], class: usize, name: &str) -> String {
     format!("{}:{name}", classes.get(class).map_or("", String::as_str))
 }

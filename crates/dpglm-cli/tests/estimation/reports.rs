@@ -1,0 +1,160 @@
+//! `dpglm report`: pages of every kind, what they must say, and files that are none.
+
+use crate::support::Folder;
+use serde_json::{Value, json};
+
+/// A folder with a fit whose levels try to leave the page's text.
+fn fitted(flags: &str) -> Folder {
+    let folder = Folder::new();
+    let rows: String = (0..800)
+        .map(|i| format!("{},{},{}\n", i % 70, ["a", "<script>alert(1)</script>"][i % 2], (i / 3) % 2))
+        .collect();
+    folder.write("people.csv", format!("age,\"x\"\"<b>\",sick\n{rows}"));
+    folder.write(
+        "schema.toml",
+        "target = \"sick\"\n[columns]\nage = { kind = \"real\", bounds = [0, 100] }\n\
+         'x\"<b>' = { kind = \"binary\", levels = [\"a\", \"<script>alert(1)</script>\"] }\n\
+         sick = { kind = \"binary\", levels = [\"0\", \"1\"] }\n",
+    );
+    let ran = folder
+        .run(&format!("fit people.csv --schema schema.toml --intervals 0.95 --output fit.json {flags}"));
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    folder
+}
+
+fn page(folder: &Folder, files: &str) -> String {
+    let ran = folder.run(&format!("report {files} --output page.html"));
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
+    std::fs::read_to_string(folder.path("page.html")).unwrap()
+}
+
+#[test]
+fn a_page_says_what_was_found_and_promised_and_escapes_names() {
+    let folder = fitted("--epsilon 4 --delta 1e-6");
+    let html = page(&folder, "fit.json");
+    for words in [
+        "What was found",
+        "What the promise means",
+        "An attacker who was 50% sure",
+        "but for a chance of at most 1 in 1,000,000",
+        "For the statistician",
+        "For the reviewer",
+        "epsilon = 4, delta = 1e-6",
+        "To be filled in by the curator",
+        "0 to 100",
+        "&lt;script&gt;alert(1)&lt;/script&gt;",
+    ] {
+        assert!(
+            html.contains(words) || html.replace("&#60;", "&lt;").replace("&#62;", "&gt;").contains(words),
+            "{words}"
+        );
+    }
+    assert!(!html.contains("<script>alert") && !html.contains("<b>"), "a name left the text");
+    // Nothing is loaded: no address but the name of the drawings' language.
+    let without_names = html.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "");
+    assert!(!without_names.contains("http") && !html.contains(" src=") && !html.contains("url("));
+    assert!(!html.contains("No privacy is promised"));
+    // The block for programs is JSON, and says what the certificate says.
+    let start = html.find("id=\"r1-deployment\">").unwrap();
+    let block = &html[start + "id=\"r1-deployment\">".len()..];
+    let record: Value = serde_json::from_str(&block[..block.find("</script>").unwrap()]).unwrap();
+    let fit: Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.path("fit.json")).unwrap()).unwrap();
+    let parameters = &record["deployment"]["privacy_loss"]["privacy_parameters"];
+    assert_eq!(parameters["epsilon"], fit["certificate"]["epsilon"]);
+    assert_eq!(record["deployment"]["privacy_loss"]["number_of_privacy_units"], 800);
+    assert_eq!(record["deployment"]["deployment_model"]["model_name"], "Central");
+}
+
+#[test]
+fn what_promises_nothing_says_so_first() {
+    let html = page(&fitted("--epsilon 4 --delta 1e-6 --insecure-seed 3"), "fit.json");
+    let notice = html.find("No privacy is promised").unwrap();
+    assert!(notice < html.find("What was found</h").unwrap());
+    assert!(html.contains("class=\"notice grave\"") && html.contains("fixed seed 3"));
+    assert!(!html.contains("50% sure") && !html.contains("Gaussian differential privacy"));
+}
+
+#[test]
+fn plans_audits_and_studies_have_pages_of_their_own() {
+    let folder = Folder::new();
+    let dry =
+        "fit --dry-run --rows 20000 --columns 5 --binary --feature-bounds=-1,1 --epsilon 1 --delta 1e-6";
+    let study =
+        "plan --model logistic --columns 3 --rows 300 --epsilon 1 --delta 1e-6 --runs 2 --cache cache";
+    let audit = "audit --rows 200 --columns 2 --feature-bounds=-1,1 --binary --epsilon 1 --delta 1e-6 --runs 0 --insecure-seed 1";
+    for (name, line, words) in [
+        ("plan.json", dry, "nothing was released and nothing was spent"),
+        ("study.json", study, "no file was read and nothing was spent"),
+        ("audit.json", audit, "Not for publication"),
+    ] {
+        folder.write(name, folder.json(line).to_string());
+        let html = page(&folder, name);
+        assert!(html.contains(words), "{name}");
+        assert_eq!(html.contains("class=\"notice grave\""), name == "audit.json");
+    }
+    let html = page(&folder, "plan.json audit.json");
+    assert!(html.contains("Audit: not for publication") && html.contains("2 results compared"));
+}
+
+#[test]
+fn several_results_are_compared_and_added_up() {
+    let folder = fitted("--epsilon 1 --delta 1e-6");
+    let more = folder.run(
+        "fit people.csv --schema schema.toml --epsilon 2 --delta 1e-6 --intervals 0.95 --output more.json",
+    );
+    assert_eq!(more.code, 0, "{}", more.stderr);
+    let html = page(&folder, "fit.json more.json");
+    assert!(
+        html.contains("together they cost at most epsilon 3.00")
+            || html.contains("together they cost at most epsilon 3 "),
+        "{html}"
+    );
+    assert!(html.contains("Effects on sick in 2 fits"));
+}
+
+#[test]
+fn files_that_are_none_and_results_are_left_alone() {
+    let folder = fitted("--epsilon 1 --delta 1e-6");
+    let text = std::fs::read_to_string(folder.path("fit.json")).unwrap();
+    let edited = |path: &str, value: Value| {
+        let mut document: Value = serde_json::from_str(&text).unwrap();
+        *document.pointer_mut(path).unwrap() = value;
+        document.to_string()
+    };
+    for (bytes, words) in [
+        (String::new(), "not a document of this program"),
+        ("{\"a\": 1}".into(), "not a document of this program"),
+        ("{\"schema\": \"other/1\"}".into(), "a document of schema \"other/1\""),
+        (text[..text.len() / 2].to_owned(), "not a document of this program"),
+        (edited("/certificate/epsilon", json!(0.5)), "its events cost"),
+        (edited("/columns", json!(["z"])), "not a valid artefact"),
+        (edited("/standard_errors", json!("none")), "not a valid artefact"),
+    ] {
+        folder.write("bad.json", bytes);
+        folder.refuses("report bad.json --output page.html", 1, &["bad.json", words]);
+        folder.refuses("report fit.json bad.json --output page.html", 1, &["bad.json", words]);
+    }
+    // Names that the maps have lost are no panic.
+    folder.write("less.json", edited("/intervals", json!({})));
+    assert!(page(&folder, "less.json").contains("For the reviewer"));
+    folder.refuses("report none.json --output page.html", 1, &["none.json", "cannot be read"]);
+    folder.refuses("report fit.json --output fit.json", 2, &["name another file"]);
+    folder.refuses("report fit.json --output page.html --format json", 2, &["leave out --format"]);
+    assert_eq!(std::fs::read_to_string(folder.path("fit.json")).unwrap(), text);
+}
+
+/// A result that a budget has paid for is overwritten only on purpose.
+#[test]
+fn results_are_not_overwritten_unasked() {
+    let folder = fitted("--epsilon 1 --delta 1e-6");
+    let text = std::fs::read_to_string(folder.path("fit.json")).unwrap();
+    let line = "fit people.csv --schema schema.toml --epsilon 1 --delta 1e-6 --output fit.json";
+    folder.refuses(line, 1, &["fit.json exists", "--force"]);
+    assert_eq!(std::fs::read_to_string(folder.path("fit.json")).unwrap(), text);
+    assert_eq!(folder.run(&format!("{line} --force")).code, 0);
+    assert_ne!(std::fs::read_to_string(folder.path("fit.json")).unwrap(), text);
+    // An empty file holds nothing.
+    folder.write("empty.json", "");
+    assert_eq!(folder.run(&line.replace("fit.json", "empty.json")).code, 0);
+}

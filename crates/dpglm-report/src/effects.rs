@@ -1,0 +1,265 @@
+//! The coefficients of a fit with what is publicly known of their columns, and each in a sentence.
+
+use dpglm_io::EncodedColumn;
+use dpglm_io::schema::Kind;
+use dpglm_plot::forest::Mark;
+use dpglm_workflow::document::FitDocument;
+use dpglm_workflow::model::{Family, INTERCEPT, coefficient_of_class};
+use dpglm_workflow::table::{number, percent};
+use std::collections::HashMap;
+
+/// A coefficient.
+pub(crate) struct Effect {
+    /// Its name in the artefact.
+    pub name: String,
+    pub estimate: f64,
+    pub error: Option<f64>,
+    pub interval: Option<[f64; 2]>,
+    /// Whether its interval says anything.
+    pub is_determined: bool,
+    /// The level whose odds it is about, of a response of several levels.
+    class: Option<String>,
+    of: Of,
+}
+
+/// What a coefficient is about.
+enum Of {
+    Intercept,
+    /// A number within public bounds.
+    Number {
+        column: String,
+        low: f64,
+        high: f64,
+    },
+    /// A level beside the level that has no column.
+    Level {
+        column: String,
+        level: String,
+        reference: String,
+    },
+    /// A column of which the schema says nothing more.
+    Other(String),
+}
+
+/// All coefficients of a fit, in the order of the artefact. Of a sparse fit those of the chosen columns.
+pub(crate) fn effects(fit: &FitDocument) -> Vec<Effect> {
+    let encoded: HashMap<String, EncodedColumn> = match fit.encoding.encoded() {
+        Ok((columns, _)) => columns.into_iter().map(|column| (column.name.clone(), column)).collect(),
+        Err(_) => HashMap::new(),
+    };
+    let levels = fit.target.levels.as_deref().unwrap_or_default();
+    let classes: Vec<usize> = match fit.family {
+        Family::Multinomial => (1..levels.len()).collect(),
+        _ => vec![0],
+    };
+    let mut all = Vec::new();
+    for class in classes {
+        let columns = fit.support.as_ref().unwrap_or(&fit.columns).iter().map(String::as_str);
+        for column in fit.intercept.then_some(INTERCEPT).into_iter().chain(columns) {
+            let several = fit.family == Family::Multinomial;
+            let name = if several { coefficient_of_class(levels, class, column) } else { column.to_owned() };
+            let estimate =
+                fit.estimates.as_ref().and_then(|all| all.get(&name)).or(fit.coefficients.get(&name));
+            let Some(&estimate) = estimate else { continue };
+            let determined = fit.determined.as_ref().and_then(|all| all.get(&name));
+            all.push(Effect {
+                estimate,
+                error: fit.standard_errors.as_ref().and_then(|all| all.get(&name)).copied(),
+                interval: fit.intervals.as_ref().and_then(|all| all.get(&name)).copied(),
+                is_determined: determined.copied().unwrap_or(true),
+                class: if several { levels.get(class).cloned() } else { None },
+                of: Of::column(fit, column, encoded.get(column)),
+                name,
+            });
+        }
+    }
+    all
+}
+
+impl Of {
+    fn column(fit: &FitDocument, name: &str, encoded: Option<&EncodedColumn>) -> Self {
+        if name == INTERCEPT {
+            return Self::Intercept;
+        }
+        let declared = encoded.and_then(|column| fit.encoding.column(&column.declared));
+        match declared.map(|column| (&column.name, &column.kind)) {
+            Some((column, Kind::Real(numeric) | Kind::Count(numeric))) => {
+                let declared = [numeric.bounds.lower(), numeric.bounds.upper()];
+                let [low, high] =
+                    fit.bounds.as_ref().and_then(|all| all.get(column)).copied().unwrap_or(declared);
+                Self::Number { column: column.clone(), low, high }
+            }
+            Some((column, Kind::Binary(categorical) | Kind::Category(categorical))) => {
+                let level = name.strip_prefix(column.as_str()).and_then(|rest| rest.strip_prefix('='));
+                let reference = categorical.levels.names().get(categorical.reference);
+                match (level, reference) {
+                    (Some(level), Some(reference)) => Self::Level {
+                        column: column.clone(),
+                        level: level.into(),
+                        reference: reference.clone(),
+                    },
+                    _ => Self::Other(name.into()),
+                }
+            }
+            Some((_, Kind::Ignore)) | None => Self::Other(name.into()),
+        }
+    }
+}
+
+impl Effect {
+    /// Whether it is the intercept, which compares nothing.
+    pub(crate) fn is_intercept(&self) -> bool {
+        matches!(self.of, Of::Intercept)
+    }
+
+    /// Whether its interval says on which side of zero it lies.
+    pub(crate) fn is_told_from_zero(&self) -> bool {
+        self.is_determined && self.interval.is_some_and(|[low, high]| low > 0.0 || high < 0.0)
+    }
+
+    /// Its distance from zero in standard errors.
+    pub(crate) fn distance(&self) -> f64 {
+        match self.error {
+            Some(error) if error > 0.0 => (self.estimate / error).abs(),
+            _ => self.estimate.abs(),
+        }
+    }
+
+    /// The public range over which it acts: from the lowest to the highest declared value, or from one level to another.
+    fn width(&self) -> f64 {
+        match self.of {
+            Of::Number { low, high, .. } => high - low,
+            _ => 1.0,
+        }
+    }
+
+    /// What it does over its public range, to be drawn beside others; without a range of its own as it is.
+    pub(crate) fn mark(&self) -> Mark {
+        let width = self.width();
+        let error = self.error.map(|error| error * width);
+        let interval = self.interval.map(|ends| ends.map(|end| end * width));
+        let text = match interval {
+            _ if !self.is_determined => "not determined".into(),
+            Some([low, high]) => {
+                format!(
+                    "{} [{}, {}]",
+                    number(self.estimate * width, error),
+                    number(low, error),
+                    number(high, error)
+                )
+            }
+            None => number(self.estimate * width, None),
+        };
+        Mark { estimate: self.estimate * width, interval, is_determined: self.is_determined, text }
+    }
+
+    /// What it is called in a sentence: `age` of `odds of B: age`.
+    fn phrase(&self) -> (String, f64) {
+        match &self.of {
+            Of::Number { column, low, high } => {
+                let step = round_step(high - low);
+                (format!("Where {column} is {step} higher"), step)
+            }
+            Of::Level { column, level, reference } => {
+                (format!("For {column} = {level}, compared with {column} = {reference}"), 1.0)
+            }
+            Of::Other(column) => (format!("Where {column} is 1 higher"), 1.0),
+            Of::Intercept => ("Where all columns are zero".into(), 1.0),
+        }
+    }
+
+    /// What it says, its interval beside it.
+    pub(crate) fn sentence(&self, fit: &FitDocument) -> String {
+        let (phrase, step) = self.phrase();
+        let target = &fit.target.name;
+        let levels = fit.target.levels.as_deref().unwrap_or_default();
+        let level = |interval: &str| match (self.interval, fit.level) {
+            (Some(_), Some(level)) => format!(" ({} interval {interval})", percent(level)),
+            _ => String::new(),
+        };
+        let factor = |subject: String| {
+            let [low, high] = self.interval.unwrap_or_default().map(|end| factor((step * end).exp()));
+            let times = factor((step * self.estimate).exp());
+            format!("{phrase}, {subject} {times} times as high{}.", level(&format!("{low} to {high}")))
+        };
+        match fit.family {
+            Family::Gaussian => {
+                let error = self.error.map(|error| step * error);
+                let [low, high] = self.interval.unwrap_or_default().map(|end| number(step * end, error));
+                let change = step * self.estimate;
+                let size = number(change.abs(), error);
+                let side = if change < 0.0 { "lower" } else { "higher" };
+                let interval = level(&format!("of the difference {low} to {high}"));
+                format!("{phrase}, {target} is {size} {side} on average{interval}.")
+            }
+            Family::Logistic => {
+                let level = levels.get(1).map(|level| format!(" = {level}")).unwrap_or_default();
+                factor(format!("the odds of {target}{level} are"))
+            }
+            Family::Poisson => factor(format!("the expected {target} is")),
+            Family::Multinomial => {
+                let (base, class) =
+                    (levels.first().map_or("", String::as_str), self.class.as_deref().unwrap_or(""));
+                factor(format!("the odds of {target} = {class} against {base} are"))
+            }
+        }
+    }
+}
+
+/// A round number of which a public range has at least two, and at most about twenty.
+fn round_step(range: f64) -> f64 {
+    if !(range.is_finite() && range > 0.0) {
+        return 1.0;
+    }
+    let power = range.log10().floor();
+    let exponent = if range / 10f64.powf(power) >= 2.0 || power == 0.0 { power } else { power - 1.0 };
+    // 10 to a whole power as a person writes it.
+    format!("1e{exponent}").parse().unwrap_or(1.0)
+}
+
+/// A factor to three digits.
+fn factor(times: f64) -> String {
+    match times {
+        t if t >= 1e6 || (t > 0.0 && t < 1e-4) => format!("{t:.1e}"),
+        t if t >= 100.0 => format!("{t:.0}"),
+        t => {
+            let digits = (2 - t.max(1e-9).log10().floor() as i32).clamp(0, 6) as usize;
+            format!("{t:.digits$}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_round() {
+        for (range, step) in [
+            (73.0, 10.0),
+            (15.0, 1.0),
+            (99_999.0, 10_000.0),
+            (1.0, 1.0),
+            (2.0, 1.0),
+            (0.05, 0.01),
+            (f64::INFINITY, 1.0),
+        ] {
+            assert_eq!(round_step(range), step, "{range}");
+        }
+    }
+
+    #[test]
+    fn factors_have_three_digits() {
+        let cases = [
+            (1.3123, "1.31"),
+            (0.0824, "0.0824"),
+            (12.34, "12.3"),
+            (431.2, "431"),
+            (2e9, "2.0e9"),
+            (0.0, "0.000000"),
+        ];
+        for (times, text) in cases {
+            assert_eq!(factor(times), text);
+        }
+    }
+}
