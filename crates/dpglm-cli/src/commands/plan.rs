@@ -22,13 +22,13 @@ pub struct Arguments {
     #[arg(long, value_name = "SCHEMA", conflicts_with_all = ["model", "columns", "feature_bounds", "target_bounds"])]
     schema: Option<PathBuf>,
     /// What is to be estimated
-    #[arg(long, value_enum, value_name = "NAME", required_unless_present = "schema")]
+    #[arg(long, value_enum, value_name = "NAME")]
     model: Option<ModelName>,
     /// The number of rows
     #[arg(long, value_name = "N")]
     rows: Option<usize>,
     /// The number of columns
-    #[arg(long, value_name = "D", required_unless_present = "schema")]
+    #[arg(long, value_name = "D")]
     columns: Option<usize>,
     /// How many columns matter, if few do and nobody knows which
     #[arg(long, value_name = "S", value_parser = flags::sparsity, allow_negative_numbers = true)]
