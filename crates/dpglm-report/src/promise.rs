@@ -16,6 +16,7 @@
 //! # How often right
 //! Any rule that names a person has a rate of members found and a rate of others taken for members. Their difference, the membership
 //! advantage, is at most (exp(e) - 1 + 2 d) / (exp(e) + 1) by the two inequalities of any point; the smallest over the points counts.
+//! A certificate's points end at delta 0.1, so of large losses this overstates what an attacker can do.
 //! A guesser between two equally likely values is right with probability at most (1 + advantage) / 2.
 //!
 //! Only the certificate's own points are used, never its events: the points hold also where a plan was chosen on the way.
@@ -114,7 +115,7 @@ mod tests {
 
     /// What a Gaussian release gives away is known in closed form: the bounds lie above it, and not far.
     #[test]
-    fn of_a_gaussian_release_the_bounds_hold_and_are_near() {
+    fn of_a_gaussian_release_the_bounds_hold_and_are_near_where_little_is_lost() {
         for sigma in [0.5, 1.0, 4.0, 20.0] {
             let mu = 1.0 / sigma;
             let meaning =
@@ -127,11 +128,9 @@ mod tests {
                     * mu
                     / f64::from(steps);
             assert!(meaning.advantage >= true_advantage, "{sigma}: {} {true_advantage}", meaning.advantage);
-            assert!(
-                meaning.advantage < 1.3 * true_advantage + 0.06,
-                "{sigma}: {} {true_advantage}",
-                meaning.advantage
-            );
+            // Points of the curve end at delta 0.1: of large losses the bound holds and is far.
+            let near = 1.3 * true_advantage + 0.02;
+            assert!(sigma < 4.0 || meaning.advantage < near, "{sigma}: {} {near}", meaning.advantage);
             // L is normal with mean mu^2/2 and variance mu^2; how often it exceeds the growth, by integration.
             assert_eq!(meaning.exception, 1e-6);
             let from = (meaning.growth - mu * mu / 2.0) / mu;

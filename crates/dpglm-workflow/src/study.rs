@@ -7,6 +7,7 @@ use super::render;
 use cache::Cache;
 use dpglm::error::{Message, Parameter, Piece};
 use dpglm::tuning::planner::{Law, PlannedModel, Point, Problem, Simulator};
+use dpglm_io::{Domain, Schema};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -19,6 +20,41 @@ pub enum ModelName {
     Mean,
     Linear,
     Logistic,
+}
+
+/// What a schema says of a study: what is estimated, of how many columns, and the bounds of a numeric response.
+pub struct Declared {
+    /// What is to be estimated.
+    pub model: ModelName,
+    /// The number of columns.
+    pub columns: usize,
+    /// Public bounds of the response, for linear regression.
+    pub target_bounds: Option<(f64, f64)>,
+}
+
+impl Declared {
+    /// The study of a schema's target by its other columns, each level but the reference one.
+    pub fn of(schema: &Schema) -> Result<Self, Failure> {
+        let (columns, target) = schema.encoded()?;
+        let (model, target_bounds) = match target.map(|target| (target.name, target.domain)) {
+            Some((_, Domain::Binary(_))) => (ModelName::Logistic, None),
+            Some((_, Domain::Real(bounds))) => (ModelName::Linear, Some((bounds.lower(), bounds.upper()))),
+            Some((name, Domain::Count(_) | Domain::Category(_))) => {
+                return Err(Failure::Usage(Message::new(
+                    "the schema's target `{}` is neither a number nor of two levels, and no study of others can be planned: name the \
+                     nearest with {} and {}",
+                    &[&name, &Parameter::Model, &Parameter::Columns],
+                )));
+            }
+            None => {
+                return Err(Failure::Usage(Message::new(
+                    "the schema has no target: for means give {} mean with {} and {}",
+                    &[&Parameter::Model, &Parameter::Columns, &Piece::Bounds(Parameter::FeatureBounds)],
+                )));
+            }
+        };
+        Ok(Self { model, columns: columns.len(), target_bounds })
+    }
 }
 
 /// What is asked: two of rows, epsilon and error.

@@ -6,7 +6,8 @@ use crate::progress::Progress;
 use crate::table;
 use crate::{Format, flags, render};
 use clap::Args;
-use dpglm_workflow::study::{ModelName, Question};
+use dpglm_io::Schema;
+use dpglm_workflow::study::{Declared, ModelName, Question};
 use std::path::PathBuf;
 
 /// Plan a study: from two of rows, epsilon and error to the third.
@@ -17,15 +18,18 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
+    /// The schema of the table that is to be fitted: its target says what is estimated, its columns how many there are
+    #[arg(long, value_name = "SCHEMA", conflicts_with_all = ["model", "columns", "feature_bounds", "target_bounds"])]
+    schema: Option<PathBuf>,
     /// What is to be estimated
     #[arg(long, value_enum, value_name = "NAME")]
-    model: ModelName,
+    model: Option<ModelName>,
     /// The number of rows
     #[arg(long, value_name = "N")]
     rows: Option<usize>,
     /// The number of columns
     #[arg(long, value_name = "D")]
-    columns: usize,
+    columns: Option<usize>,
     /// How many columns matter, if few do and nobody knows which
     #[arg(long, value_name = "S", value_parser = flags::sparsity, allow_negative_numbers = true)]
     sparsity: Option<usize>,
@@ -62,21 +66,37 @@ const EXAMPLES: &str = "\
 Examples:
   How accurate will it be?
     dpglm plan --model logistic --columns 10 --rows 20000 --epsilon 0.5 --delta 1e-6
+  The same for a table whose schema is written:
+    dpglm plan --schema schema.toml --rows 20000 --epsilon 0.5 --delta 1e-6
   How many rows are needed?
     dpglm plan --model linear --columns 5 --target-bounds=-10,10 --error 0.01 --epsilon 1 --delta 1e-6 --plot plan.svg";
 
+impl Arguments {
+    /// What the schema says, or what flags say in its place.
+    fn declared(&self) -> Result<Declared, Failure> {
+        match (&self.schema, self.model, self.columns) {
+            (Some(path), ..) => Ok(Declared::of(&Schema::load(path)?)?),
+            (None, Some(model), Some(columns)) => {
+                Ok(Declared { model, columns, target_bounds: self.target_bounds })
+            }
+            _ => Err(Failure::Usage("give --schema SCHEMA, or --model NAME and --columns D".into())),
+        }
+    }
+}
+
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
+    let declared = arguments.declared()?;
     let question = Question {
-        model: arguments.model,
+        model: declared.model,
         rows: arguments.rows,
-        columns: arguments.columns,
+        columns: declared.columns,
         sparsity: arguments.sparsity,
         epsilon: arguments.epsilon,
         delta: arguments.delta,
         error: arguments.error,
         sigma: arguments.sigma,
         feature_bounds: arguments.feature_bounds,
-        target_bounds: arguments.target_bounds,
+        target_bounds: declared.target_bounds,
         runs: arguments.runs,
         cache: arguments.cache.clone(),
     };

@@ -3,15 +3,16 @@
 use super::Cell::{Checked, Honoured, Instead, Refused};
 use super::Table;
 
-/// Of a mean (m), linear (l) and logistic regression (g).
+/// Of a mean (m), linear (l) and logistic regression (g), and of a schema's target (s).
 pub const PLAN: Table = Table {
     command: "plan",
     modes: &[
-        ('m', "plan --model mean --feature-bounds=-5,5"),
-        ('l', "plan --model linear --target-bounds=-5,5"),
-        ('g', "plan --model logistic"),
+        ('m', "plan --model mean --feature-bounds=-5,5 --columns 3"),
+        ('l', "plan --model linear --target-bounds=-5,5 --columns 3"),
+        ('g', "plan --model logistic --columns 3"),
+        ('s', "plan --schema @/people.toml"),
     ],
-    tail: "--rows 100 --columns 3 --epsilon 1 --delta 1e-6 --runs 2 --cache @/out/cache --format json",
+    tail: "--rows 100 --epsilon 1 --delta 1e-6 --runs 2 --cache @/out/cache --format json",
     rows: &[
         (
             "--model",
@@ -19,20 +20,35 @@ pub const PLAN: Table = Table {
                 ("m", Instead("--model mean", "")),
                 ("l", Instead("--model linear", "")),
                 ("g", Instead("--model logistic", "")),
+                ("s", Refused("--model logistic", "cannot be used with")),
             ],
         ),
-        ("--rows", &[("mlg", Instead("--rows 100", "--rows 200"))]),
-        ("--columns", &[("mlg", Instead("--columns 3", "--columns 2"))]),
-        ("--sparsity", &[("mlg", Honoured("--sparsity 1"))]),
-        ("--epsilon", &[("mlg", Instead("--epsilon 1", "--epsilon 2"))]),
-        ("--delta", &[("mlg", Instead("--delta 1e-6", "--delta 1e-5"))]),
-        ("--error", &[("mlg", Refused("--error 0.1", "give two of --rows, --epsilon and --error"))]),
-        ("--sigma", &[("ml", Honoured("--sigma 2")), ("g", Refused("--sigma 2", "leave it out"))]),
+        (
+            "--schema",
+            &[
+                ("mlg", Refused("--schema @/people.toml", "cannot be used with")),
+                ("s", Instead("@/people.toml", "@/fewer.toml")),
+            ],
+        ),
+        ("--rows", &[("mlgs", Instead("--rows 100", "--rows 200"))]),
+        (
+            "--columns",
+            &[
+                ("mlg", Instead("--columns 3", "--columns 2")),
+                ("s", Refused("--columns 2", "cannot be used with")),
+            ],
+        ),
+        ("--sparsity", &[("mlgs", Honoured("--sparsity 1"))]),
+        ("--epsilon", &[("mlgs", Instead("--epsilon 1", "--epsilon 2"))]),
+        ("--delta", &[("mlgs", Instead("--delta 1e-6", "--delta 1e-5"))]),
+        ("--error", &[("mlgs", Refused("--error 0.1", "give two of --rows, --epsilon and --error"))]),
+        ("--sigma", &[("mls", Honoured("--sigma 2")), ("g", Refused("--sigma 2", "leave it out"))]),
         (
             "--feature-bounds",
             &[
                 ("m", Instead("--feature-bounds=-5,5", "--feature-bounds=-9,5")),
                 ("lg", Refused("--feature-bounds=-5,5", "leave it out")),
+                ("s", Refused("--feature-bounds=-5,5", "cannot be used with")),
             ],
         ),
         (
@@ -41,12 +57,13 @@ pub const PLAN: Table = Table {
                 ("m", Refused("--target-bounds=-5,5", "leave it out")),
                 ("l", Instead("--target-bounds=-5,5", "--target-bounds=-3,5")),
                 ("g", Refused("--target-bounds=-5,5", "leave it out")),
+                ("s", Refused("--target-bounds=-5,5", "cannot be used with")),
             ],
         ),
-        ("--runs", &[("mlg", Instead("--runs 2", "--runs 3"))]),
-        ("--cache", &[("mlg", Instead("@/out/cache", "@/out/elsewhere"))]),
-        ("--plot", &[("mlg", Honoured("--plot @/out/plan.svg"))]),
-        ("--format", &[("mlg", Instead("--format json", "--format table"))]),
+        ("--runs", &[("mlgs", Instead("--runs 2", "--runs 3"))]),
+        ("--cache", &[("mlgs", Instead("@/out/cache", "@/out/elsewhere"))]),
+        ("--plot", &[("mlgs", Honoured("--plot @/out/plan.svg"))]),
+        ("--format", &[("mlgs", Instead("--format json", "--format table"))]),
     ],
 };
 

@@ -40,7 +40,7 @@ fn an_interrupted_fit_leaves_everything_as_it_was() {
     let fit = "fit --design X.npy --response y.npy --binary --feature-bounds=-1,1 --epsilon 1 --delta 1e-6";
     let mut child = Command::new(env!("CARGO_BIN_EXE_dpglm"))
         .current_dir(folder.path(""))
-        .args(fit.split_whitespace().chain(["--intervals", "0.95", "--output", "fit.json"]))
+        .args(fit.split_whitespace().chain(["--intervals", "0.95", "--output", "fit.json", "--force"]))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -88,7 +88,7 @@ fn a_full_disk_is_found_before_the_budget_is_spent() {
     };
     std::fs::write(tiny.0.join("fit.json"), "as it was").unwrap();
     folder.refuses(
-        &format!("{LOGISTIC} --epsilon 1 --delta 1e-5 --output tiny/fit.json"),
+        &format!("{LOGISTIC} --epsilon 1 --delta 1e-5 --output tiny/fit.json --force"),
         1,
         &["tiny/fit.json", "the disk is full"],
     );

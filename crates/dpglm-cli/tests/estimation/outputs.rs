@@ -222,7 +222,18 @@ fn a_dry_run_needs_no_cells() {
     for word in ["scores, pass 10", "a factor e^1,", "5 conditions of use", "rests on public facts alone"] {
         assert!(planned.stdout.contains(word), "{word}: {}", planned.stdout);
     }
-    folder.refuses(&format!("fit header.csv --schema schema.toml {budget}"), 2, &["--rows"]);
+    // Without their number the rows are counted, by the same door as for a fit.
+    folder.refuses(&format!("fit header.csv --schema schema.toml {budget}"), 1, &["header.csv"]);
+    let people_of = |rows: &str| folder.json(&format!("fit people.csv --schema schema.toml {budget} {rows}"));
+    assert_eq!(people_of(""), people_of("--rows 50"));
+    assert_ne!(people_of(""), people_of("--rows 5000"));
+    folder.write(
+        "visits.csv",
+        format!("who,x,y\n{}", "1,0.1,0.2\n2,0.3,0.1\n2,0.2,0.4\n3,0.1,0.9\n".repeat(9)),
+    );
+    let visits = "mean visits.csv --header --unit who --feature-bounds=0,1";
+    let units_of = |rows: &str| folder.json(&format!("{visits} {budget} {rows}"));
+    assert_eq!(units_of(""), units_of("--rows 3"));
     let none = folder.run(&format!("fit {budget} --rows 5000 --columns 10 --binary --feature-bounds=-1,1"));
     assert_eq!(none.code, 0, "{}", none.stderr);
     let mean = folder.json(&format!("mean {budget} --rows 5000 --columns 3 --feature-bounds=0,1"));

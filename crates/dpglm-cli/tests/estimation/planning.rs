@@ -54,3 +54,28 @@ fn wrong_wishes_are_refused() {
     folder.refuses(&format!("{PLAN} --error 1e-30 --epsilon 1"), 1, &["rows"]);
     folder.refuses(&format!("{PLAN} --sparsity 9 --rows 100 --epsilon 1"), 1, &["9"]);
 }
+
+#[test]
+fn a_schema_says_what_is_planned() {
+    let folder = Folder::new();
+    let schema = |target: &str| {
+        format!(
+            "target = \"y\"\n[columns]\nage = {{ kind = \"real\", bounds = [0, 9] }}\n\
+             work = {{ kind = \"category\", levels = [\"a\", \"b\", \"c\"] }}\ny = {target}\n"
+        )
+    };
+    let tail = "--rows 400 --epsilon 1 --delta 1e-6 --runs 2 --cache kept";
+    for (target, flags) in [
+        ("{ kind = \"binary\", levels = [\"0\", \"1\"] }", "--model logistic --columns 3"),
+        ("{ kind = \"real\", bounds = [-2, 5] }", "--model linear --columns 3 --target-bounds=-2,5"),
+    ] {
+        folder.write("schema.toml", schema(target));
+        assert_eq!(
+            folder.json(&format!("plan --schema schema.toml {tail}")),
+            folder.json(&format!("plan {flags} {tail}"))
+        );
+    }
+    folder.write("schema.toml", schema("{ kind = \"count\", bounds = [0, 5] }"));
+    folder.refuses(&format!("plan --schema schema.toml {tail}"), 2, &["`y`", "--model"]);
+    folder.refuses(&format!("plan {tail}"), 2, &["--schema"]);
+}

@@ -158,3 +158,34 @@ fn results_are_not_overwritten_unasked() {
     folder.write("empty.json", "");
     assert_eq!(folder.run(&line.replace("fit.json", "empty.json")).code, 0);
 }
+
+/// Said to the curator before the budget is spent, whatever one row holds: the run goes on.
+#[test]
+fn labels_that_nobody_declared_are_warned_of() {
+    let folder = fitted("--epsilon 1 --delta 1e-6");
+    let schema = std::fs::read_to_string(folder.path("schema.toml")).unwrap();
+    folder.write("wrong.toml", schema.replace("[\"0\", \"1\"]", "[\"no\", \"yes\"]"));
+    let warning = "no row has a declared level of the target `sick`";
+    let fit =
+        |schema: &str| folder.run(&format!("fit people.csv --schema {schema} --epsilon 1 --delta 1e-6"));
+    let wrong = fit("wrong.toml");
+    assert!(wrong.code == 0 && wrong.stderr.contains(warning), "{}", wrong.stderr);
+    assert!(!wrong.stdout.contains("declared level"), "{}", wrong.stdout);
+    assert!(!fit("schema.toml").stderr.contains(warning));
+    let table = std::fs::read_to_string(folder.path("people.csv")).unwrap();
+    folder.write("people.csv", table + "3,a,yes\n");
+    assert!(!fit("wrong.toml").stderr.contains(warning));
+}
+
+#[test]
+fn predictions_say_what_was_clamped_or_unknown() {
+    let folder = fitted("--epsilon 1 --delta 1e-6");
+    folder.write("new.csv", "age,\"x\"\"<b>\"\n50,a\n");
+    assert_eq!(folder.run("predict fit.json new.csv").stderr, "");
+    folder.write("new.csv", "age,\"x\"\"<b>\"\n500,a\n-3,b\n,a\n");
+    let ran = folder.run("predict fit.json new.csv");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for words in ["column `age`: 1 missing or not a number, 2 outside the bounds", "1 not a declared level"] {
+        assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+    }
+}

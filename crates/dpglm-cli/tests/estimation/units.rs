@@ -83,7 +83,7 @@ fn means_of_people() {
         assert!(enforced.contains("all rows of one who count as one row, their mean"), "{enforced}");
         let plan = folder.json(&format!("mean {table} --epsilon 4 --delta 1e-6 --dry-run --rows 400"));
         assert_eq!(plan["certificate"]["adjacency"], certificate["adjacency"]);
-        let ran = folder.run(&format!("mean {table} --epsilon 4 --delta 1e-6 --output m.json"));
+        let ran = folder.run(&format!("mean {table} --epsilon 4 --delta 1e-6 --output m.json --force"));
         assert!(ran.stdout.starts_with("Means of 400 units"), "{}", ran.stdout);
         assert!(folder.run("show m.json").stdout.starts_with(before_conditions(&ran.stdout)));
     }
