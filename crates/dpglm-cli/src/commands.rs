@@ -15,5 +15,6 @@ pub mod predict;
 pub mod report;
 pub mod schema;
 pub mod show;
+pub mod sites;
 #[cfg(not(feature = "device"))]
 pub mod without_collect;
