@@ -218,6 +218,7 @@ tried! {
     plan_honours_or_refuses: others::PLAN;
     predict_honours_or_refuses: others::PREDICT;
     show_honours_or_refuses: others::SHOW;
+    report_honours_or_refuses: others::REPORT;
     schema_init_honours_or_refuses: others::SCHEMA;
     schema_check_honours_or_refuses: others::CHECK;
     methods_honours_or_refuses: others::METHODS;

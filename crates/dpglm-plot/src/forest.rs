@@ -40,7 +40,7 @@ pub struct Mark {
     pub estimate: f64,
     /// Its interval, if there is one.
     pub interval: Option<[f64; 2]>,
-    /// Whether the interval says anything. Those that say nothing do not stretch the axis.
+    /// Whether the interval says anything. Those that say nothing, or are missing where others have one, do not stretch the axis.
     pub is_determined: bool,
     /// Both in words.
     pub text: String,
@@ -49,8 +49,10 @@ pub struct Mark {
 impl Forest<'_> {
     /// Draws it.
     pub fn svg(&self) -> String {
-        let marks = self.rows.iter().flat_map(|row| row.marks.iter().flatten());
-        let told = marks.filter(|mark| mark.is_determined);
+        let marks = || self.rows.iter().flat_map(|row| row.marks.iter().flatten());
+        // What has no interval stands at the end if it lies beyond those that have one.
+        let some_have = marks().any(|mark| mark.is_determined && mark.interval.is_some());
+        let told = marks().filter(|mark| mark.is_determined && (mark.interval.is_some() || !some_have));
         let ends = told.flat_map(|mark| mark.interval.into_iter().flatten().chain([mark.estimate]));
         let values: Vec<f64> = ends.chain([0.0]).collect();
         let x = Axis::linear(&values, ACROSS, true);

@@ -252,9 +252,14 @@ fn of_means(mean: &MeanDocument) -> Vec<Block> {
     blocks
 }
 
+/// Whether a mean is a share: of a level, whatever the group, `[sex=f]`, at the end of its name.
+fn is_share(name: &str) -> bool {
+    name.rsplit_once('[').map_or(name, |(column, _)| column).contains('=')
+}
+
 /// Means of columns on one scale; others cannot be drawn on one axis.
 fn forest_of_means(mean: &MeanDocument) -> Option<Block> {
-    let is_one_scale = mean.method.is_none() || mean.means.keys().all(|name| name.contains('='));
+    let is_one_scale = mean.method.is_none() || mean.means.keys().all(|name| is_share(name));
     if !is_one_scale || mean.means.is_empty() {
         return None;
     }

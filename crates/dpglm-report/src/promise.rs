@@ -86,9 +86,11 @@ fn growth(points: &[(f64, f64)], delta: f64) -> (f64, f64) {
     }
 }
 
-/// A probability in percent, rounded up to three digits.
+/// A probability in percent, rounded up to three digits, or to as many more, up to seven, as keep it from looking certain.
 pub(crate) fn percent_up(share: f64) -> String {
-    format!("{}%", rounded_up_to((100.0 * share).min(100.0), 3))
+    let percent = (100.0 * share).min(100.0);
+    let shown = (3..=7).map(|digits| rounded_up_to(percent, digits)).find(|text| text != "100");
+    format!("{}%", shown.unwrap_or_else(|| "100".into()))
 }
 
 #[cfg(test)]
@@ -152,7 +154,8 @@ mod tests {
             Meaning::of(&certificate(Noise::Gaussian { sensitivity: 1.0, sigma: 4.0 }, 1e-13)).unwrap();
         assert_eq!(meaning.exception, 10.0 * 1e-13);
         assert!(meaning.sure(0.5) > meaning.right() && meaning.sure(0.5) < 1.0);
-        assert_eq!([percent_up(0.731_01), percent_up(0.999_999)], ["73.2%", "100%"]);
+        let printed = [0.731_01, 0.999_83, 1.0 - 1e-12, 1.0].map(percent_up);
+        assert_eq!(printed, ["73.2%", "99.99%", "100%", "100%"]);
         assert_eq!(meaning.table().len(), BEFORE.len());
         let rng = RandomSource::insecure_seeded(1);
         let events = vec![Event::new("mean", Noise::Pure { epsilon: 1.0 }, 1).unwrap()];
