@@ -318,3 +318,6 @@ def test_descriptions_are_refused_in_the_same_words(tmp_path: Path) -> None:
         with pytest.raises(ValueError) as refused:
             dpglm.describe(frame, dpglm.Schema(text), **extra, **BUDGET)
         assert words(done.stderr) == words(str(refused.value)), flags
+    for cross in [("a",), "ab", (1, 2)]:
+        with pytest.raises(TypeError, match="names of two categories"):
+            dpglm.describe(frame, dpglm.Schema(text), cross=cross, **BUDGET)

@@ -197,6 +197,8 @@ def describe(
     """
     if not isinstance(schema, Schema):
         raise TypeError("schema must be a dpglm.Schema: read one with Schema.load(path), or write Schema('...')")
+    if cross is not None and (isinstance(cross, str) or len(cross) != 2 or not all(isinstance(name, str) for name in cross)):
+        raise TypeError(f"cross takes the names of two categories or 0/1 columns, got {cross!r}: write them like ('sex', 'region')")
     declared = {name: declare_magnitude(name, magnitude) for name, magnitude in (magnitudes or {}).items()}
     given = [(name, column["magnitude"], column["resolution"]) for name, column in declared.items()]
     columns = json.loads(schema.to_json())["columns"].values()

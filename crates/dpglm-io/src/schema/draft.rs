@@ -67,7 +67,14 @@ pub fn draft(file: &Path, has_header: Option<bool>, units: bool) -> Result<Strin
             InferredType::Text => ("kind = \"category\", levels = []", ""),
             // The type itself says which levels there are.
             InferredType::Truth => ("kind = \"binary\", levels = [\"false\", \"true\"]", ""),
-            InferredType::Bit => ("kind = \"binary\", levels = [\"0\", \"1\"]", ""),
+            InferredType::Bit => (
+                "kind = \"binary\", levels = [\"0\", \"1\"]",
+                if units && hints::is_number_of_things(&name) {
+                    "of 0 and 1 in the first rows; a count may have more"
+                } else {
+                    ""
+                },
+            ),
             InferredType::Empty => {
                 ("kind = \"real\", bounds = []", "no cell in the first rows: the kind is not known")
             }

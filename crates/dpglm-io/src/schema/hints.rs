@@ -2,6 +2,16 @@
 
 /// Words of a name, and what columns with such a name usually hold. The first line that fits is taken.
 const KNOWN: &[(&[&str], &str)] = &[
+    (
+        &["id", "ids", "nbr", "seqn", "uuid"],
+        "the number of a record or a code: kind = \"ignore\", or \"category\" of a code; write it as unit if it says whose row it is",
+    ),
+    (
+        &["exposure"],
+        "how long a row was observed: above 0, as [0.001, 1] of a year; write it as exposure of a count",
+    ),
+    (&["months"], "a number of months: [0, 1320] of an age"),
+    (&["days"], "a number of days: [0, 366] in a year"),
     (&["systolic", "sbp", "bpsys"], "systolic blood pressure in mmHg: [60, 260] is common"),
     (&["diastolic", "dbp", "bpdia"], "diastolic blood pressure in mmHg: [30, 160] is common"),
     (&["bp", "pressure"], "blood pressure in mmHg: [30, 260] is common"),
@@ -43,11 +53,15 @@ const KNOWN: &[(&[&str], &str)] = &[
         "money: the largest amount that the source publishes; what lies above counts as the bound",
     ),
     (&["score", "rating", "grade", "mark"], "a score: the ends of its scale"),
-    (
-        &["count", "number", "num", "visits", "n"],
-        "a number of things: kind = \"count\" with the largest that matters",
-    ),
+    (&["count", "number", "num", "nb", "visits", "n"], NUMBER_OF_THINGS),
 ];
+
+const NUMBER_OF_THINGS: &str = "a number of things: kind = \"count\" with the largest that matters";
+
+/// Whether a column of this name counts things.
+pub(super) fn is_number_of_things(name: &str) -> bool {
+    of(name).is_some_and(|hint| hint == NUMBER_OF_THINGS)
+}
 
 /// A comment for a column of this name.
 pub(super) fn of(name: &str) -> Option<String> {
@@ -90,6 +104,8 @@ mod tests {
             ("bp.1s systolic", "systolic"),
             ("annualIncome", "income"),
             ("pct_white", "percentage"),
+            ("AgeMonths", "number of months"),
+            ("patient_nbr", "record"),
         ] {
             assert!(of(name).is_some_and(|hint| hint.contains(part)), "{name}: {:?}", of(name));
         }
