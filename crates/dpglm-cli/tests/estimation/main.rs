@@ -7,6 +7,7 @@ mod descriptions;
 mod estimates;
 mod golden;
 mod interrupted;
+mod ledgers;
 mod means;
 mod outputs;
 mod parquet_files;
