@@ -15,8 +15,8 @@ pub struct Chain {
     /// What each line costs.
     costs: Vec<Cost>,
     spent: Cost,
-    /// Which charge each certificate was paid by.
-    certificates: HashMap<String, usize>,
+    /// Where each artefact's result is noted.
+    artefacts: HashMap<String, usize>,
     finished: HashMap<u64, usize>,
     /// Bytes of whole lines, and bytes after them.
     pub(crate) whole: usize,
@@ -58,7 +58,7 @@ impl Chain {
             hashes: vec![hash],
             costs: vec![Cost::default()],
             spent: Cost::default(),
-            certificates: HashMap::new(),
+            artefacts: HashMap::new(),
             finished: HashMap::new(),
             whole,
             unfinished: bytes.len() - whole,
@@ -89,12 +89,14 @@ impl Chain {
                 cost
             }
             Entry::Finished(finish) => {
-                let paid = usize::try_from(finish.charge).ok().and_then(|at| Some((at, self.charge(at)?)));
-                let Some((place, _)) = paid else { return Err("finishes what was not begun".into()) };
+                let paid = usize::try_from(finish.charge).ok().and_then(|at| self.charge(at));
+                if paid.is_none() {
+                    return Err("finishes what was not begun".into());
+                }
                 if self.finished.insert(finish.charge, index).is_some() {
                     return Err("finishes what is finished".into());
                 }
-                self.certificates.insert(finish.certificate.clone(), place);
+                self.artefacts.insert(finish.artefact.clone(), index);
                 Cost::default()
             }
         };
@@ -163,9 +165,9 @@ impl Chain {
         self.hashes.iter().position(|known| known.eq_ignore_ascii_case(hash))
     }
 
-    /// The place of the charge that paid for the artefact with a certificate of this hash.
-    pub fn charge_of(&self, certificate: &str) -> Option<usize> {
-        self.certificates.get(certificate).copied()
+    /// The place of the line that notes the artefact of this hash.
+    pub fn result_line(&self, artefact: &str) -> Option<usize> {
+        self.artefacts.get(artefact).copied()
     }
 
     /// The charge at a place.

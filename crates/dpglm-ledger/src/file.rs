@@ -81,10 +81,10 @@ impl Ledger {
         })
     }
 
-    /// Notes the hash of the certificate of what a charge paid for: before the result is shown to anybody.
-    pub fn finish(&self, receipt: &Receipt, certificate: String) -> Result<Receipt> {
+    /// Notes the hashes of what a charge paid for, of its certificate and of all of it: before the result is shown to anybody.
+    pub fn finish(&self, receipt: &Receipt, certificate: String, artefact: String) -> Result<Receipt> {
         let charge = receipt.index;
-        self.append(|_| Ok(Entry::Finished(Finish { charge, certificate: certificate.clone() })))
+        self.append(|_| Ok(Entry::Finished(Finish { charge, certificate, artefact })))
     }
 
     /// Adds the line that is decided on what stands in the file, all under one lock.

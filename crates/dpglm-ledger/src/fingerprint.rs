@@ -54,7 +54,12 @@ impl Fingerprint {
     }
 }
 
-/// The hash of a certificate, by which an artefact finds its line.
+/// The hash of an artefact's text, by which it finds its line.
+pub fn of_artefact(json: &str) -> String {
+    hash(json.as_bytes())
+}
+
+/// The hash of a certificate.
 pub fn of_certificate(certificate: &Certificate) -> String {
     hash(certificate.to_json().as_bytes())
 }

@@ -51,7 +51,7 @@ fn entries() -> Vec<Entry> {
             vec![gaussian(40.25), event(Noise::Selection { sensitivity: 0.5, scale: 12.5 }, 2)],
             Vec::new(),
         ),
-        Entry::Finished(Finish { charge: 1, certificate: hash(b"one") }),
+        Entry::Finished(Finish { charge: 1, certificate: hash(b"one"), artefact: hash(b"two") }),
         charge(vec![gaussian(31.5)], vec![Part { rows: "some".into(), events: vec![gaussian(77.125)] }]),
         charge(
             vec![

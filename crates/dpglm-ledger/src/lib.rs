@@ -6,7 +6,7 @@
 //! 2. Before a release its line is written: what will leave, with how much noise. Under an exclusive lock the whole file is read and
 //!    verified, the filter decides, and the line is appended and on disk ([`std::fs::File::sync_all`]) before [`Ledger::charge`]
 //!    comes back. Only then is a private row computed with.
-//! 3. When the result is there, and before anybody sees it, a second line holds the hash of its certificate.
+//! 3. When the result is there, and before anybody sees it, a second line holds the hashes of its certificate and of all of it.
 //!
 //! # Guarantee
 //! * *Nothing is spent that is not in the file.* Whoever is killed after step 2 has spent; a line that is not whole was never
@@ -17,8 +17,8 @@
 //!   put in or moved breaks the chain.
 //!
 //! What a chain cannot show: that its last lines were cut off, or that somebody wrote all of it again. Against both
-//! helps what is kept elsewhere: the hash of a line ([`Chain::holds`]), a signature over it ([`seal`]), or artefacts, whose certificates'
-//! hashes the file must hold ([`Chain::charge_of`]).
+//! helps what is kept elsewhere: the hash of a line ([`Chain::holds`]), a signature over it ([`seal`]), or artefacts, whose
+//! hashes the file must hold ([`Chain::result_line`]).
 //!
 //! | module | what it holds |
 //! | --- | --- |
@@ -42,7 +42,7 @@ mod time;
 
 pub use chain::Chain;
 pub use file::{Ledger, Receipt};
-pub use fingerprint::{Fingerprint, of_certificate};
+pub use fingerprint::{Fingerprint, of_artefact, of_certificate};
 pub use record::{Charge, Entry, Finish, Record, Terms};
 
 use dpglm::accounting::filter::Cost;

@@ -115,6 +115,8 @@ pub struct Finish {
     pub charge: u64,
     /// The hash of its certificate.
     pub certificate: String,
+    /// The hash of the whole artefact.
+    pub artefact: String,
 }
 
 /// The hash of bytes, in hexadecimal digits.

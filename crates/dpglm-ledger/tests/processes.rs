@@ -52,7 +52,7 @@ fn child() {
     for k in 0..count.parse::<usize>().unwrap() {
         let answer = match ledger.charge(&charge(&format!("{name} {k}"), sigma.parse().unwrap())) {
             Ok(receipt) => {
-                ledger.finish(&receipt, "0".repeat(63) + "1").unwrap();
+                ledger.finish(&receipt, "0".repeat(64), "0".repeat(64)).unwrap();
                 "paid"
             }
             Err(Error::Exceeds { .. }) => "full",

@@ -182,7 +182,6 @@ impl Prepared {
         }
         let paid = grant.pay(|| self.entry(n, privacy), &|privacy| self.entry(n, privacy))?;
         let found = prepared.fit(&rows, rng)?;
-        paid.close(&found.certificate, say)?;
         let named = |(place, group): (usize, &Described)| GroupDocument {
             group: self.by.as_ref().and_then(|by| by.levels.get(place).cloned()),
             share: group.share.map(Number::from),
@@ -198,14 +197,16 @@ impl Prepared {
                 CorrelationsDocument { matrix: matrix.collect(), columns: names }
             }),
         };
-        Ok(DescribeDocument {
+        let document = DescribeDocument {
             schema: DESCRIBE.into(),
             n,
             by: self.by.as_ref().map(|by| by.column.clone()),
             level: self.asked.level,
             groups: found.groups.iter().enumerate().map(named).collect(),
             certificate: found.certificate,
-        })
+        };
+        paid.close(&document.certificate, &document, say)?;
+        Ok(document)
     }
 
     /// What is said of the columns of a group, in the user's units.

@@ -83,7 +83,6 @@ impl Prepared {
         let again = |privacy| planned(model, &model.prepare(self.data.shape(), privacy)?, protects());
         let paid = grant.pay(|| planned(model, &ready, protects()), &again)?;
         let estimates = ready.fit(&self.data, rng, progress)?;
-        paid.close(&estimates.certificate, say)?;
         if model.method == Method::Reference
             && let Some(note) = notes::of_separation(model, &estimates, &self.names)
         {
@@ -104,7 +103,7 @@ impl Prepared {
             ));
         }
         let named = Named::new(&coefficients)?;
-        Ok(FitDocument {
+        let document = FitDocument {
             schema: FIT.into(),
             family: model.family,
             method: model.method,
@@ -128,7 +127,9 @@ impl Prepared {
             intervals: named.intervals,
             certificate: estimates.certificate,
             encoding: self.schema,
-        })
+        };
+        paid.close(&document.certificate, &document, say)?;
+        Ok(document)
     }
 }
 
@@ -212,7 +213,6 @@ pub fn take_means<'g>(
             ready.fit(&people, rng)?
         }
     };
-    paid.close(&fit.certificate, say)?;
     let places = match (&taken, &support) {
         (Some(taken), _) => taken.places.clone(),
         (None, Some(support)) => support.clone(),
@@ -235,7 +235,7 @@ pub fn take_means<'g>(
         })
         .collect();
     let named = Named::new(&estimates)?;
-    Ok(MeanDocument {
+    let document = MeanDocument {
         schema: MEAN.into(),
         n,
         unit: means.unit.clone(),
@@ -256,5 +256,7 @@ pub fn take_means<'g>(
         level: means.level,
         intervals: named.intervals,
         certificate: fit.certificate,
-    })
+    };
+    paid.close(&document.certificate, &document, say)?;
+    Ok(document)
 }

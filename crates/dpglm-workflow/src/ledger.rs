@@ -12,7 +12,8 @@ use dpglm::error::{Message, Parameter};
 use dpglm::noise::RandomSource;
 use dpglm::privacy::decimal::{plain, rounded_down, rounded_down_to, rounded_up, rounded_up_to};
 use dpglm::privacy::{Adjacency, Budget, Event};
-use dpglm_ledger::{Chain, Charge, Error, Ledger, Receipt, of_certificate};
+use dpglm_ledger::{Chain, Charge, Error, Ledger, Receipt, of_artefact, of_certificate};
+use serde::Serialize;
 use std::path::Path;
 
 /// How often a smaller epsilon is tried for a release that has no room.
@@ -102,12 +103,13 @@ impl Paid<'_> {
     pub(crate) fn close(
         self,
         certificate: &Certificate,
+        artefact: &impl Serialize,
         say: &mut dyn FnMut(&Message),
     ) -> Result<(), Failure> {
         let Some((payer, receipt)) = self.0 else { return Ok(()) };
         let closed = payer
             .ledger
-            .finish(&receipt, of_certificate(certificate))
+            .finish(&receipt, of_certificate(certificate), of_artefact(&super::render::json(artefact)?))
             .map_err(|error| payer.failure(error))?;
         let chain = payer.ledger.read().map_err(|error| payer.failure(error))?;
         let share = |part: f64| rounded_up_to(100.0 * part / chain.filter().limit().loss, 4);

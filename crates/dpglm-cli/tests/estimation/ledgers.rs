@@ -76,12 +76,12 @@ fn what_is_paid_is_entered_and_found_again() {
     assert!(second["data"] == "t.csv" && second["fingerprint"].is_null());
     // Each artefact finds its line; one that was paid elsewhere does not.
     let verified = folder.json("ledger verify l.ledger fit.json mean.json d.json");
-    assert_eq!(verified["fixed_to"], 5);
+    assert_eq!(verified["fixed_to"], 6);
     assert_eq!(
         folder.run("fit t.csv --schema s.toml --epsilon 0.5 --delta 1e-6 --output other.json").code,
         0
     );
-    folder.refuses("ledger verify l.ledger other.json", 1, &["no line paid for other.json"]);
+    folder.refuses("ledger verify l.ledger other.json", 1, &["no line notes other.json"]);
     let text = folder.run("ledger show l.ledger").stdout;
     assert!(text.contains("tests") && text.contains("risk") && text.contains("% "), "{text}");
     let left = folder.json("ledger remaining l.ledger");

@@ -4,7 +4,7 @@ use super::{percent, read};
 use crate::failure::Failure;
 use crate::{Format, render};
 use clap::Args;
-use dpglm_ledger::{of_certificate, seal};
+use dpglm_ledger::{of_artefact, seal};
 use dpglm_sign::{PublicKey, signature_path};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -67,13 +67,13 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     }
     for path in &arguments.artefacts {
         let artefact = crate::artefact::read(path)?;
-        let line = chain.charge_of(&of_certificate(artefact.certificate())).ok_or_else(|| {
+        let line = chain.result_line(&of_artefact(&artefact.json()?)).ok_or_else(|| {
             refuse(format!(
-                "no line paid for {}: the ledger was cut off, or the artefact was changed or paid otherwise",
+                "no line notes {}: the ledger was cut off, or the artefact was changed or paid otherwise",
                 path.display()
             ))
         })?;
-        checked.push(format!("{} was paid by line {line}", path.display()));
+        checked.push(format!("{} is the one that line {line} notes", path.display()));
         fix(line);
     }
     let (lines, spent) = (chain.records().len(), chain.spent());
