@@ -93,7 +93,7 @@ fn two_processes_never_spend_the_same() {
     let sigma = sigma_for(&ledger, 600);
     let mut both = [spend(&path, 500, sigma, "left"), spend(&path, 500, sigma, "right")];
     let answers = both.each_mut().map(answers);
-    both.each_mut().map(|child| assert!(child.wait().unwrap().success()));
+    both.iter_mut().for_each(|child| assert!(child.wait().unwrap().success()));
     let chain = ledger.read().unwrap();
     let (paid, full) = (answers[0].0 + answers[1].0, answers[0].1 + answers[1].1);
     assert_eq!((paid, full, charges(&chain)), (600, 400, 600));
