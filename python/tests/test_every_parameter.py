@@ -185,12 +185,12 @@ def test_every_parameter_has_a_row() -> None:
     assert names(dpglm.PrivateMean) == set(MEANS)
     # What methods and functions take beside; each is tried below or in the tests of the command line's words.
     for kind in [dpglm.PrivateLinearRegression, dpglm.PrivateLogisticRegression, dpglm.PrivateMean]:
-        assert names(kind.fit) == {"X", "y", "units"} and names(kind.planned) == {"n_rows", "n_features", "unit"}
+        assert names(kind.fit) == {"X", "y", "units", "ledger"} and names(kind.planned) == {"n_rows", "n_features", "unit"}
     assert names(dpglm.audit) == {"estimator", "X", "y"} | set(AUDIT)
     assert names(dpglm.plan) == {"model"} | set(PLAN)
     searched = {"magnitudes", "bounds_share"}
-    assert names(dpglm.fit_table) == {"data", "schema", "epsilon", "delta", "fit_intercept", "strict", "wishes"} | searched
-    assert names(dpglm.glm) == {"formula", "data", "family", "bounds", "epsilon", "delta", "unit", "strict", "wishes"} | searched
+    assert names(dpglm.fit_table) == {"data", "schema", "epsilon", "delta", "fit_intercept", "strict", "ledger", "wishes"} | searched
+    assert names(dpglm.glm) == {"formula", "data", "family", "bounds", "epsilon", "delta", "unit", "strict", "ledger", "wishes"} | searched
     assert names(dpglm.Schema) == {"text", "target", "unit"}
 
 

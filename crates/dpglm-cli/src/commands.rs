@@ -8,6 +8,7 @@ pub mod collect;
 pub mod describe;
 pub mod fit;
 pub mod keygen;
+pub mod ledger;
 pub mod mean;
 pub mod methods;
 pub mod plan;

@@ -9,6 +9,7 @@ mod audit;
 mod describe;
 mod files;
 mod fit;
+mod ledger;
 mod mean;
 mod others;
 
@@ -46,7 +47,7 @@ pub struct Table {
     pub rows: &'static [Row],
 }
 
-const TABLES: [&Table; 14] = [
+const TABLES: [&Table; 20] = [
     &fit::TABLE,
     &mean::TABLE,
     &describe::TABLE,
@@ -61,6 +62,12 @@ const TABLES: [&Table; 14] = [
     &others::KEYGEN,
     &accounting::ACCOUNT,
     &accounting::CALIBRATE,
+    &ledger::INIT,
+    &ledger::SHOW,
+    &ledger::VERIFY,
+    &ledger::REMAINING,
+    &ledger::EXPORT,
+    &ledger::SIGN,
 ];
 
 /// What can be seen of a run: its exit code, what it prints or says, and the files it leaves in `@/out`.
@@ -225,4 +232,10 @@ tried! {
     keygen_honours_or_refuses: others::KEYGEN;
     account_honours_or_refuses: accounting::ACCOUNT;
     calibrate_honours_or_refuses: accounting::CALIBRATE;
+    ledger_init_honours_or_refuses: ledger::INIT;
+    ledger_show_honours_or_refuses: ledger::SHOW;
+    ledger_verify_honours_or_refuses: ledger::VERIFY;
+    ledger_remaining_honours_or_refuses: ledger::REMAINING;
+    ledger_export_honours_or_refuses: ledger::EXPORT;
+    ledger_sign_honours_or_refuses: ledger::SIGN;
 }

@@ -9,6 +9,7 @@ mod every_flag;
 mod failure;
 mod flags;
 mod large;
+mod ledger;
 mod planned;
 mod progress;
 mod render;
@@ -61,6 +62,8 @@ enum Command {
     Methods(commands::methods::Arguments),
     /// Draft or check the schema of a table
     Schema(commands::schema::Arguments),
+    /// A privacy budget that outlives the process
+    Ledger(commands::ledger::Arguments),
     /// From noise to a guarantee: what do these releases cost together?
     Account(commands::account::Arguments),
     /// From a budget to noise: how much noise do these releases need?
@@ -108,6 +111,7 @@ fn run(cli: Cli) -> Result<String, Failure> {
         Command::Audit(arguments) => commands::audit::run(&arguments, cli.format),
         Command::Methods(arguments) => commands::methods::run(&arguments, cli.format),
         Command::Schema(arguments) => commands::schema::run(&arguments, cli.format),
+        Command::Ledger(arguments) => commands::ledger::run(&arguments, cli.format),
         Command::Account(arguments) => commands::account::run(&arguments, cli.format),
         Command::Calibrate(arguments) => commands::calibrate::run(&arguments, cli.format),
         #[cfg(feature = "device")]

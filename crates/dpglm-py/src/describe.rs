@@ -1,11 +1,13 @@
 //! What a user asks for to a description, and its artefact to JSON.
 
 use super::fit::{granted, source};
+use super::ledger::{PaidFrom, payer};
 use super::running;
 use super::table::{Table, schema};
 use super::words::{self, exception};
 use dpglm::error::Message;
 use dpglm_workflow::describe::Description;
+use dpglm_workflow::ledger::Grant;
 use dpglm_workflow::render;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -52,11 +54,14 @@ pub fn schema_of_description(
 
 /// Describes a table that was read under such a schema. Gives the artefact's JSON and what is to be said beside it.
 #[pyfunction]
+#[pyo3(signature = (table, asked, ledger=None))]
 pub fn describe(
     py: Python<'_>,
     table: &Bound<'_, Table>,
     asked: AskedDescription,
+    ledger: Option<PaidFrom>,
 ) -> PyResult<(String, Vec<String>)> {
+    let payer = payer(ledger).map_err(exception)?;
     let table = table.get();
     let privacy = granted(asked.epsilon, asked.delta).map_err(exception)?;
     let mut rng = source(asked.insecure_seed).map_err(exception)?;
@@ -65,7 +70,8 @@ pub fn describe(
     running::run(py, None, move |_| {
         let mut said = Vec::new();
         let say = &mut |note: &Message| said.push(words::said(note));
-        let document = prepared.describe(&encoded, privacy, &mut rng, say)?;
+        let grant = Grant::new(privacy, payer.as_ref(), &rng)?;
+        let document = prepared.describe(&encoded, grant, &mut rng, say)?;
         Ok((render::json(&document)?, said))
     })
 }

@@ -1,5 +1,6 @@
 //! What a user asks for as a model, and its artefact as JSON.
 
+use super::ledger::{PaidFrom, payer};
 use super::running;
 use super::table::{Table, schema};
 use super::words::{self, exception};
@@ -8,6 +9,7 @@ use dpglm::error::Message;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Adjacency;
 use dpglm_io::{EncodedColumn, Target, UniformBounds};
+use dpglm_workflow::ledger::Grant;
 use dpglm_workflow::means::{MeanMethod, Means};
 use dpglm_workflow::model::{FitRequest, Method, Model, PublicFeatures, TableFacts};
 use dpglm_workflow::tune::{self, Tune};
@@ -165,14 +167,16 @@ impl Asked {
 
 /// Fits a model to a table with its response. Gives the artefact's JSON and what is to be said beside it.
 #[pyfunction]
-#[pyo3(signature = (table, asked, public=None, progress=None))]
+#[pyo3(signature = (table, asked, public=None, progress=None, ledger=None))]
 pub fn fit(
     py: Python<'_>,
     table: &Bound<'_, Table>,
     asked: Asked,
     public: Option<&Bound<'_, Table>>,
     progress: Option<Py<PyAny>>,
+    ledger: Option<PaidFrom>,
 ) -> PyResult<(String, Vec<String>)> {
+    let payer = payer(ledger).map_err(exception)?;
     let (table, public) = (table.get(), public.map(Bound::get));
     let Some(target) = table.target.clone() else {
         return Err(exception(Failure::Usage("there is no target to explain: give y".into())));
@@ -191,14 +195,22 @@ pub fn fit(
     running::run(py, progress.as_ref(), move |progress| {
         let mut said = Vec::new();
         let say = &mut |note: &Message| said.push(words::said(note));
-        let document = prepared.fit(&model, privacy, &mut rng, say, progress)?;
+        let grant = Grant::new(privacy, payer.as_ref(), &rng)?;
+        let document = prepared.fit(&model, grant, &mut rng, say, progress)?;
         Ok((render::json(&document)?, said))
     })
 }
 
 /// Takes means of a table's columns. Gives the artefact's JSON and what is to be said beside it.
 #[pyfunction]
-pub fn mean(py: Python<'_>, table: &Bound<'_, Table>, asked: AskedMeans) -> PyResult<(String, Vec<String>)> {
+#[pyo3(signature = (table, asked, ledger=None))]
+pub fn mean(
+    py: Python<'_>,
+    table: &Bound<'_, Table>,
+    asked: AskedMeans,
+    ledger: Option<PaidFrom>,
+) -> PyResult<(String, Vec<String>)> {
+    let payer = payer(ledger).map_err(exception)?;
     let table = table.get();
     let (means, privacy) = asked.means(&table.schema).map_err(exception)?;
     let mut rng = source(asked.insecure_seed).map_err(exception)?;
@@ -206,7 +218,8 @@ pub fn mean(py: Python<'_>, table: &Bound<'_, Table>, asked: AskedMeans) -> PyRe
     running::run(py, None, move |_| {
         let mut said = Vec::new();
         let say = &mut |note: &Message| said.push(words::said(note));
-        let document = assembly::take_means(&means, &encoded, privacy, &mut rng, say)?;
+        let grant = Grant::new(privacy, payer.as_ref(), &rng)?;
+        let document = assembly::take_means(&means, &encoded, grant, &mut rng, say)?;
         Ok((render::json(&document)?, said))
     })
 }

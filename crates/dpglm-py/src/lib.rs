@@ -7,6 +7,7 @@
 //! | [`table`] | arrays and columns to encoded tables |
 //! | [`fit`] | what a user asks for to a model, and its artefact to JSON |
 //! | [`describe`] | the same for the description of a table |
+//! | [`ledger`] | ledgers that pay |
 //! | [`artefact`] | artefacts to what is shown and predicted |
 //! | [`accounting`] | events and certificates |
 //! | [`study`], [`audit`] | plans and audits |
@@ -20,6 +21,7 @@ mod describe;
 #[cfg(feature = "collect")]
 mod device;
 mod fit;
+mod ledger;
 mod local;
 mod report;
 mod running;
@@ -46,6 +48,8 @@ mod _native {
     use crate::device::answer_study;
     #[pymodule_export]
     use crate::fit::{check_bounds, check_budget, fit, mean, planned_fit, planned_mean};
+    #[pymodule_export]
+    use crate::ledger::{create_ledger, line_of_ledger, room_in_ledger, show_ledger};
     #[pymodule_export]
     use crate::local::{LabelNoise, RandomizedResponse, Randomizer, ThresholdBit};
     #[pymodule_export]

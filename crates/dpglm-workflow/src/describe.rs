@@ -5,6 +5,7 @@ pub mod drawing;
 mod text;
 
 use super::failure::Failure;
+use super::ledger::{Grant, Planned};
 use super::means::columns::blocks;
 use super::means::{By, Means};
 use super::{budget, planned, search};
@@ -147,14 +148,23 @@ impl Prepared {
         planned::certificate(events, Vec::new(), Adjacency::ReplaceRow, None, privacy, source)
     }
 
+    /// What a description of so many rows is charged.
+    pub fn entry(&self, rows: usize, privacy: Privacy) -> Result<Planned, Failure> {
+        let events = self.model.prepare(self.shape(rows), privacy)?.events()?;
+        let protects = Adjacency::ReplaceRow;
+        Ok(Planned { what: "describe", events, parts: Vec::new(), protects, assuming: None })
+    }
+
     /// Describes a table that was read under the schema, and gives the artefact.
-    pub fn describe(
+    pub fn describe<'g>(
         &self,
         table: &Encoded,
-        privacy: Privacy,
+        grant: impl Into<Grant<'g>>,
         rng: &mut RandomSource,
         say: &mut dyn FnMut(&Message),
     ) -> Result<DescribeDocument, Failure> {
+        let grant = grant.into();
+        let privacy = grant.privacy;
         let n = table.rows();
         budget::warning_of_large_delta(privacy, n).iter().for_each(&mut *say);
         let prepared = self.model.prepare(self.shape(n), privacy)?;
@@ -170,6 +180,7 @@ impl Prepared {
         if let Some(by) = &self.by {
             rows = rows.with_groups(&groups, by.levels.len())?;
         }
+        let paid = grant.pay(|| self.entry(n, privacy), &|privacy| self.entry(n, privacy))?;
         let found = prepared.fit(&rows, rng)?;
         let named = |(place, group): (usize, &Described)| GroupDocument {
             group: self.by.as_ref().and_then(|by| by.levels.get(place).cloned()),
@@ -186,14 +197,16 @@ impl Prepared {
                 CorrelationsDocument { matrix: matrix.collect(), columns: names }
             }),
         };
-        Ok(DescribeDocument {
+        let document = DescribeDocument {
             schema: DESCRIBE.into(),
             n,
             by: self.by.as_ref().map(|by| by.column.clone()),
             level: self.asked.level,
             groups: found.groups.iter().enumerate().map(named).collect(),
             certificate: found.certificate,
-        })
+        };
+        paid.close(&document.certificate, &document, say)?;
+        Ok(document)
     }
 
     /// What is said of the columns of a group, in the user's units.

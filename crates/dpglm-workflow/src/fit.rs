@@ -4,16 +4,17 @@ use super::data::Frame;
 use super::document::{FIT, FitDocument, MEAN, MeanDocument, Named, TargetDocument};
 use super::failure::Failure;
 use super::large::{LargeRows, WatchRows};
-use super::means::{Estimator, MeanMethod, Means};
-use super::model::{Coefficient, Method, Model};
+use super::ledger::{Grant, Planned};
+use super::means::{MeanMethod, Means, ReadyMeans};
+use super::model::{Coefficient, Method, Model, Ready};
 use super::public_facts::PublicFacts;
 use super::{budget, notes, search};
-use dpglm::central::Privacy;
 use dpglm::data::{Dataset, Shape, UnitMeans};
 use dpglm::error::Message;
 use dpglm::estimators::bounds::FoundBounds;
 use dpglm::noise::RandomSource;
 use dpglm::passes::{Ask, PrivateRows, Sites, Streamed};
+use dpglm::privacy::Adjacency;
 use dpglm_io::schema::Kind;
 use dpglm_io::{Encoded, EncodedColumn, LargeTable, Scaling, Schema, Target, UserUnits};
 use indexmap::IndexMap;
@@ -131,14 +132,16 @@ fn prepare_rows(
 impl Prepared {
     /// Fits the model and gives the artefact, whose every number is public or paid for. `say` is told what the user should
     /// know beside, `progress` the steps that are over and their number.
-    pub fn fit(
+    pub fn fit<'g>(
         mut self,
         model: &Model,
-        privacy: Privacy,
+        grant: impl Into<Grant<'g>>,
         rng: &mut RandomSource,
         say: &mut dyn FnMut(&Message),
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<FitDocument, Failure> {
+        let grant = grant.into();
+        let privacy = grant.privacy;
         let n = self.rows.shape().units;
         let before = [
             self.of_labels.take(),
@@ -149,13 +152,18 @@ impl Prepared {
         before.iter().flatten().for_each(&mut *say);
         let ready = model.prepare(self.rows.shape(), privacy)?;
         notes::of_undetermined(model, &ready).iter().for_each(&mut *say);
+        if let Rows::Table(data) = &self.rows
+            && model.level.is_some()
+            && model.method == Method::Likelihood
+        {
+            notes::of_columns_alike(data, model.intercept, &self.names).iter().for_each(&mut *say);
+        }
+        let unit = self.schema.unit();
+        let protects = || unit.map_or(Adjacency::ReplaceRow, |unit| Adjacency::ReplaceUnit(unit.to_owned()));
+        let again = |privacy| planned(model, &model.prepare(self.rows.shape(), privacy)?, protects());
+        let paid = grant.pay(|| planned(model, &ready, protects()), &again)?;
         let estimates = match &self.rows {
-            Rows::Table(data) => {
-                if model.level.is_some() && model.method == Method::Likelihood {
-                    notes::of_columns_alike(data, model.intercept, &self.names).iter().for_each(&mut *say);
-                }
-                ready.fit(data, rng, progress)?
-            }
+            Rows::Table(data) => ready.fit(data, rng, progress)?,
             Rows::Elsewhere(_, rows) => ready.fit_rows(&**rows, rng, progress)?,
         };
         if model.method == Method::Reference
@@ -178,7 +186,7 @@ impl Prepared {
             ));
         }
         let named = Named::new(&coefficients)?;
-        Ok(FitDocument {
+        let document = FitDocument {
             schema: FIT.into(),
             family: model.family,
             method: model.method,
@@ -202,7 +210,9 @@ impl Prepared {
             intervals: named.intervals,
             certificate: estimates.certificate,
             encoding: self.schema,
-        })
+        };
+        paid.close(&document.certificate, &document, say)?;
+        Ok(document)
     }
 }
 
@@ -238,14 +248,22 @@ impl Prepared {
     }
 }
 
+/// What a ledger is charged for a fit.
+pub fn planned(model: &Model, ready: &Ready, protects: Adjacency) -> Result<Planned, Failure> {
+    let (events, parts) = (ready.events()?, ready.parts()?);
+    Ok(Planned { what: "fit", events, parts, protects, assuming: model.assumption().map(str::to_owned) })
+}
+
 /// Takes the means of a table's columns and gives the artefact.
-pub fn take_means(
+pub fn take_means<'g>(
     means: &Means,
     table: &Encoded,
-    privacy: Privacy,
+    grant: impl Into<Grant<'g>>,
     rng: &mut RandomSource,
     say: &mut dyn FnMut(&Message),
 ) -> Result<MeanDocument, Failure> {
+    let grant = grant.into();
+    let privacy = grant.privacy;
     let units = match (&means.unit, &table.units) {
         (None, None) => None,
         (Some(unit), Some(units)) => Some((unit, units)),
@@ -256,20 +274,26 @@ pub fn take_means(
         [budget::warning_of_large_delta(privacy, n), notes::of_few_rows(means.sparsity.or(means.largest), n)];
     before.iter().flatten().for_each(&mut *say);
     let estimator = means.estimator(&table.columns)?;
+    let columns = table.design.columns();
+    let ready = estimator.prepare(columns, n, privacy)?;
+    let protects = means.unit.clone().map_or(Adjacency::ReplaceRow, Adjacency::ReplaceUnit);
+    let paid = grant.pay(|| ready.planned(protects.clone(), privacy), &|privacy| {
+        estimator.prepare(columns, n, privacy)?.planned(protects.clone(), privacy)
+    })?;
     let mut taken = None;
-    let (fit, support) = match (estimator, units) {
-        (Estimator::Columns(model), _) => {
-            let all = model.prepare(n, privacy)?.of_table(means, table, rng)?;
+    let (fit, support) = match (&ready, units) {
+        (ReadyMeans::Columns(prepared), _) => {
+            let all = prepared.of_table(means, table, rng)?;
             let fit = all.fit.clone();
             taken = Some(all);
             (fit, None)
         }
-        (estimator, None) => estimator.fit(&table.design, privacy, rng)?,
-        (estimator, Some((unit, units))) => {
+        (ready, None) => ready.fit(&table.design, rng)?,
+        (ready, Some((unit, units))) => {
             let ranges: Vec<(f64, f64)> =
                 table.columns.iter().map(|c| (c.scaling.lower, c.scaling.upper)).collect();
             let people = UnitMeans::new(&table.design, &ranges, &units.of_row, units.count, unit)?;
-            estimator.fit(&people, privacy, rng)?
+            ready.fit(&people, rng)?
         }
     };
     let places = match (&taken, &support) {
@@ -294,7 +318,7 @@ pub fn take_means(
         })
         .collect();
     let named = Named::new(&estimates)?;
-    Ok(MeanDocument {
+    let document = MeanDocument {
         schema: MEAN.into(),
         n,
         unit: means.unit.clone(),
@@ -315,5 +339,7 @@ pub fn take_means(
         level: means.level,
         intervals: named.intervals,
         certificate: fit.certificate,
-    })
+    };
+    paid.close(&document.certificate, &document, say)?;
+    Ok(document)
 }

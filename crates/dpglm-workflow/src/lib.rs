@@ -13,6 +13,7 @@
 //! | [`describe`] | the description of a table, its artefact and drawings |
 //! | [`search`] | private bounds: which columns need them |
 //! | [`budget`] | the privacy granted: no number has a default |
+//! | [`ledger`] | what is paid from a ledger, and what would fit |
 //! | [`fit`] | from an encoded table to the artefact of a fit or of means |
 //! | [`document`] | the artefacts: self-describing JSON |
 //! | [`signed`] | artefacts with a signature beside them |
@@ -33,6 +34,7 @@ pub mod document;
 pub mod failure;
 pub mod fit;
 mod large;
+pub mod ledger;
 pub mod means;
 pub mod model;
 pub mod notes;

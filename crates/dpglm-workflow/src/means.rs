@@ -3,6 +3,7 @@
 pub mod columns;
 
 use super::failure::Failure;
+use super::ledger::Planned;
 use super::planned;
 use super::public_facts::PublicFacts;
 use super::search;
@@ -14,7 +15,7 @@ use dpglm::comparators::KarwaVadhan;
 use dpglm::data::{MeanTable, Shape};
 use dpglm::error::{Message, Parameter};
 use dpglm::noise::RandomSource;
-use dpglm::privacy::Adjacency;
+use dpglm::privacy::{Adjacency, Event, Noise};
 use dpglm::release::Estimator as _;
 use dpglm::tuning::{PreparedSparseMean, TunedSparseMean};
 use dpglm_io::schema::{Kind, Missing};
@@ -378,32 +379,44 @@ impl Estimator {
         privacy: Privacy,
         source: &RandomSource,
     ) -> Result<Certificate, Failure> {
-        let events = match self.prepare(columns, rows, privacy)? {
-            ReadyMeans::Columns(prepared) => prepared.events()?,
-            ReadyMeans::Dense(prepared) => prepared.events()?,
-            ReadyMeans::Sparse(prepared) => prepared.events()?,
-            ReadyMeans::KarwaVadhan(prepared) => prepared.events()?,
-            ReadyMeans::Tuned(prepared) => match prepared.planned(adjacency.clone(), source)? {
-                Some(certificate) => return Ok(certificate),
-                None => prepared.events()?,
-            },
-        };
-        planned::certificate(events, Vec::new(), adjacency, None, privacy, source)
-    }
-
-    /// The means of the chosen columns and which they are; of all if `None`.
-    pub fn fit(
-        &self,
-        table: &impl MeanTable,
-        privacy: Privacy,
-        rng: &mut RandomSource,
-    ) -> Result<(MeanFit, Option<Vec<usize>>), Failure> {
-        let design = table.design();
-        self.prepare(design.columns(), design.rows(), privacy)?.fit(table, rng)
+        let ready = self.prepare(columns, rows, privacy)?;
+        if let ReadyMeans::Tuned(prepared) = &ready
+            && let Some(certificate) = prepared.planned(adjacency.clone(), source)?
+        {
+            return Ok(certificate);
+        }
+        planned::certificate(ready.events()?, Vec::new(), adjacency, None, privacy, source)
     }
 }
 
 impl ReadyMeans {
+    fn events(&self) -> Result<Vec<Event>, Failure> {
+        Ok(match self {
+            ReadyMeans::Columns(prepared) => prepared.events()?,
+            ReadyMeans::Dense(prepared) => prepared.events()?,
+            ReadyMeans::Sparse(prepared) => prepared.events()?,
+            ReadyMeans::KarwaVadhan(prepared) => prepared.events()?,
+            ReadyMeans::Tuned(prepared) => prepared.events()?,
+        })
+    }
+
+    /// What a ledger is charged. The noise of a tuned mean depends on the number of columns that is chosen on the way, so there no list is
+    /// right beforehand: it counts as one release that meets the budget.
+    pub fn planned(&self, protects: Adjacency, privacy: Privacy) -> Result<Planned, Failure> {
+        let events = match (self, privacy) {
+            (ReadyMeans::Tuned(_), Privacy::Budget(budget)) => {
+                let (epsilon, delta) = (budget.epsilon(), budget.delta());
+                vec![Event::new(
+                    "sparse means, their number chosen",
+                    Noise::Approximate { epsilon, delta },
+                    1,
+                )?]
+            }
+            _ => self.events()?,
+        };
+        Ok(Planned { what: "mean", events, parts: Vec::new(), protects, assuming: None })
+    }
+
     /// The means of the chosen columns and which they are; of all if `None`.
     pub fn fit(
         &self,

@@ -9,6 +9,8 @@
 //! | Rényi | every mix | [`renyi`] |
 //! | basic | releases with a pure guarantee: losses add up | this page |
 //!
+//! Releases that are not planned together, but one after the other's results, are counted by a [`filter`].
+//!
 //! A release that is only known to be (e, d) private is, with probability `1 - d` at least, dominated by one of pure loss
 //! e. So it counts as that, and its d is taken off the delta there is: valid under adaptive composition.
 //!
@@ -16,6 +18,7 @@
 
 mod calibrate;
 pub mod certificate;
+pub mod filter;
 pub mod gaussian;
 pub mod loss;
 pub mod moments;
@@ -24,6 +27,7 @@ pub mod pld;
 mod quadrature;
 pub mod renyi;
 pub mod selections;
+pub mod several;
 pub mod shuffle;
 
 use crate::error::{Error, Parameter, Result, require_positive};
@@ -34,6 +38,7 @@ pub use calibrate::calibrate;
 pub use certificate::{Certificate, Grade};
 pub use part::Part;
 use serde::{Deserialize, Serialize};
+pub use several::Several;
 
 /// Which bound gave a guarantee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -59,9 +59,10 @@ fn nothing_points_upward() {
 }
 
 /// The crates, each of which may depend on those before it.
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
     "dpglm",
     "dpglm-sign",
+    "dpglm-ledger",
     "dpglm-plot",
     "dpglm-io",
     "dpglm-workflow",
@@ -95,8 +96,8 @@ fn no_crate_depends_on_a_later_one() {
 }
 
 /// Crates whose messages several front ends show, each in its own way.
-const SHARED: [&str; 7] =
-    ["dpglm", "dpglm-sign", "dpglm-io", "dpglm-workflow", "dpglm-report", "dpglm-collect", "dpglm-py"];
+const SHARED: [&str; 8] =
+    ["dpglm", "dpglm-sign", "dpglm-ledger", "dpglm-io", "dpglm-workflow", "dpglm-report", "dpglm-collect", "dpglm-py"];
 
 #[test]
 fn only_the_command_speaks_of_flags() {

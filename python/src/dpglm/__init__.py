@@ -25,6 +25,7 @@ from ._estimators import (
     PrivateMean,
     PrivatePoissonRegressor,
 )
+from ._ledger import Ledger
 from ._native import version as _version
 from ._plan import StudyPlan, plan
 from ._report import Report, report
@@ -42,6 +43,7 @@ __all__ = [
     "Description",
     "Event",
     "Guarantee",
+    "Ledger",
     "PrivacyWarning",
     "PrivateLinearRegression",
     "PrivateLogisticRegression",

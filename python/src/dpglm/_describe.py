@@ -12,6 +12,7 @@ from . import _native
 from ._base import plain_number
 from ._certificate import Certificate
 from ._declare import declare_magnitude, share_for_bounds
+from ._ledger import Ledger, paid_from
 from ._report import Report, report
 from ._table import Schema, encode_table
 from ._warnings import CuratorNote, PrivacyWarning
@@ -173,13 +174,14 @@ def describe(
     bounds_share: float | None = None,
     strict: bool = False,
     insecure_seed: int | None = None,
+    ledger: Ledger | None = None,
 ) -> Description:
     """Describes a data frame under a schema with one budget: ``dpglm describe FILE --schema FILE`` in memory.
 
     ``by`` names a category or binary whose levels are described apart, ``histograms`` is a number of bins (``True`` for 20), ``cross``
     two categories. ``magnitudes`` gives, for numbers whose bounds nobody knows, the largest size and the smallest difference that matters:
     their bounds are then found privately with ``bounds_share`` of the budget (a tenth). The same is done for numbers to which the
-    schema gives a magnitude.
+    schema gives a magnitude. ``ledger`` pays, if one is given (:class:`dpglm.Ledger`).
 
     >>> import numpy as np
     >>> import pandas as pd
@@ -217,7 +219,7 @@ def describe(
     _native.check_budget(asked["epsilon"], asked["delta"])
     read = _native.schema_of_description(schema.to_json(), by, given)
     table = encode_table(data, read, constant=False, needs_target=True, strict=strict, for_means=True)
-    artefact, said = _native.describe(table, asked)
+    artefact, said = _native.describe(table, asked, paid_from(ledger))
     for note in said:
         if note.startswith("warning: "):
             warnings.warn(note.removeprefix("warning: "), PrivacyWarning, stacklevel=2)

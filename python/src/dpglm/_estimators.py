@@ -14,6 +14,7 @@ from ._base import Estimator, plain_number, units_of
 from ._certificate import Certificate
 from ._data import adapt, column
 from ._declare import Declared, declare_classes, declare_target, share_for_bounds
+from ._ledger import Ledger, paid_from
 
 __all__ = ["PrivateLinearRegression", "PrivateLogisticRegression", "PrivateMean", "PrivatePoissonRegressor"]
 
@@ -158,15 +159,15 @@ class _Model(Estimator):
     def _declare_target(self, name: str) -> str:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, *, units: Any = None) -> _Model:
+    def fit(self, X: Any, y: Any, *, units: Any = None, ledger: Ledger | None = None) -> _Model:
         """Fits the model. Rows may be NumPy, SciPy, pandas, Polars or Arrow; float32 stays float32.
 
         ``units`` says whose row each row is, by ids of any kind: the promise is then for all rows of a person together, not
         for each row. A named column of ids gives the unit its name.
 
-        Everything that leaves is paid from the budget. Ctrl-C ends a fit, and then nothing of it is released.
+        Everything that leaves is paid from the budget, and that from ``ledger`` if one is given (:class:`dpglm.Ledger`). Ctrl-C ends a fit, and then nothing of it is released.
         """
-        asked = self._asked(uniform=False)
+        asked, paid = self._asked(uniform=False), paid_from(ledger)
         if not self._is_reference():
             _native.check_budget(asked["epsilon"], asked["delta"])
         if y is None:
@@ -180,7 +181,7 @@ class _Model(Estimator):
             public = self._public(declared)
             bar = _bar() if self.progress else None
             try:
-                artefact, said = _native.fit(table, asked, public, None if bar is None else bar.step)
+                artefact, said = _native.fit(table, asked, public, None if bar is None else bar.step, paid)
             finally:
                 if bar is not None:
                     bar.close()
@@ -622,9 +623,9 @@ class PrivateMean(Estimator):
     def _is_sparse(self) -> bool:
         return self.sparsity is not None or (self.tune is not None and "sparsity" in str(self.tune))
 
-    def fit(self, X: Any, y: Any = None, *, units: Any = None) -> PrivateMean:
+    def fit(self, X: Any, y: Any = None, *, units: Any = None, ledger: Ledger | None = None) -> PrivateMean:
         """Takes the means of the columns of ``X``; ``y`` is there for scikit-learn's pipelines and not read."""
-        asked = self._asked(None)
+        asked, paid = self._asked(None), paid_from(ledger)
         _native.check_budget(asked["epsilon"], asked["delta"])
         rows, declared = self._read(X, reset=True)
         asked["uniform"] = declared.uniform
@@ -641,7 +642,7 @@ class PrivateMean(Estimator):
             schema=self._schema(declared),
         )
         try:
-            artefact, said = _native.mean(table, asked)
+            artefact, said = _native.mean(table, asked, paid)
         except ValueError as error:
             # Others look for this word.
             raise ValueError(f"{error} (n_samples = 1)" if rows.rows == 1 else str(error)) from None

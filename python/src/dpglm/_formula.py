@@ -18,6 +18,7 @@ import numpy as np
 from . import _native
 from ._data import adapt
 from ._declare import _column, declare_levels, declare_magnitude, share_for_bounds
+from ._ledger import Ledger, paid_from
 from ._table import FittedModel, ask
 
 __all__ = ["glm"]
@@ -297,6 +298,7 @@ def glm(
     magnitudes: Mapping[str, tuple[float, float]] | None = None,
     bounds_share: float | None = None,
     strict: bool = False,
+    ledger: Ledger | None = None,
     **wishes: Any,
 ) -> FormulaModel:
     """Fits a private generalized linear model by formula.
@@ -312,6 +314,7 @@ def glm(
     magnitudes : for numbers whose bounds nobody knows, in their place: the largest size and the smallest difference that matters, as
         ``{"income": (1e9, 1)}``. Their bounds are found privately with ``bounds_share`` (a tenth) of the budget.
     strict : stop at the first cell that is missing, out of bounds or undeclared; for the data's curator only.
+    ledger : a :class:`dpglm.Ledger` that pays.
     wishes : ``intervals``, ``sparsity``, ``method``, ``ridge``, ``radius``, ``tune``, ``insecure_seed`` and so on.
 
     >>> import numpy as np, pandas as pd
@@ -333,6 +336,7 @@ def glm(
     bounds = {**bounds, **declare}
     is_searched = any(isinstance(column, Mapping) and "magnitude" in column for column in bounds.values())
     share = share_for_bounds(bounds_share, is_searched)
+    paid = paid_from(ledger)
     asked = ask(epsilon=epsilon, delta=delta, family=family, bounds_share=share, **wishes)
     if asked["method"] not in ("reference", "iht"):
         _native.check_budget(asked["epsilon"], asked["delta"])
@@ -349,7 +353,7 @@ def glm(
     )
     units = None if unit is None else (unit, reader.cells(unit))
     table = _encode(columns, terms.intercept, response, constant=terms.intercept, strict=strict, units=units)
-    artefact, said = _native.fit(table, asked, None, None)
+    artefact, said = _native.fit(table, asked, None, None, paid)
     encoding = json.loads(artefact)["encoding"]["columns"]
     found = {name: encoding[name] for name in declare if name in encoding}
     fitted = FormulaModel(artefact, formula, {**bounds, **found})

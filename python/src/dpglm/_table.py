@@ -14,6 +14,7 @@ from . import _native
 from ._base import Estimator, plain_number
 from ._data import adapt
 from ._declare import declare_magnitude, share_for_bounds
+from ._ledger import Ledger, paid_from
 
 __all__ = ["FittedModel", "Schema", "ask", "fit_table"]
 
@@ -145,6 +146,7 @@ def fit_table(
     magnitudes: Mapping[str, tuple[float, float]] | None = None,
     bounds_share: float | None = None,
     strict: bool = False,
+    ledger: Ledger | None = None,
     **wishes: Any,
 ) -> FittedModel:
     """Fits a model to a data frame that holds its target, under a schema: ``dpglm fit FILE --schema FILE`` in memory.
@@ -153,8 +155,9 @@ def fit_table(
     ``radius``, ``tune``, ``row_norm``, ``l1_radius``, ``accept``, ``insecure_seed``. Units and exposures are the schema's. A data
     frame has names of its own: what the schema says about text files (``header``, ``names``, ``delimiter``, ``comment``) is for
     those. ``magnitudes`` and ``bounds_share`` are as for :func:`dpglm.describe`: bounds of these numbers are found first, from the
-    same budget.
+    same budget. ``ledger`` pays, if one is given (:class:`dpglm.Ledger`).
     """
+    paid = paid_from(ledger)
     document = json.loads(schema.to_json(intercept=fit_intercept))
     for name, magnitude in (magnitudes or {}).items():
         if name not in document["columns"]:
@@ -166,7 +169,7 @@ def fit_table(
     if asked["method"] not in ("reference", "iht"):
         _native.check_budget(asked["epsilon"], asked["delta"])
     table = encode_table(data, json.dumps(document), constant=True, needs_target=True, strict=strict)
-    artefact, said = _native.fit(table, asked, None, None)
+    artefact, said = _native.fit(table, asked, None, None, paid)
     fitted = FittedModel(artefact)
     fitted._tell(table, said)
     return fitted

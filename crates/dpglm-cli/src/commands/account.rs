@@ -1,11 +1,12 @@
-//! `dpglm account`: from noise to a guarantee.
+//! `dpglm account`: from noise, or from artefacts, to a guarantee.
 
 use crate::events::{self, Mechanism};
 use crate::failure::Failure;
 use crate::render::{Digits, bound, guarantee, releases, rounded_up, sentence, table};
 use crate::{Format, flags, render};
 use clap::{ArgGroup, Args};
-use dpglm::accounting::{self, Method};
+use dpglm::accounting;
+use dpglm::accounting::{Certificate, Guarantee, Method, Part, Several};
 use dpglm::privacy::Event;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -14,39 +15,42 @@ use std::path::PathBuf;
 ///
 /// Describe what was (or will be) released and with how much noise. The answer is the smallest epsilon that is known to
 /// hold for all releases together, each of which may depend on the outputs of earlier ones. It is never below the true
-/// one.
+/// one. Artefacts are added up by the releases that they list.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
-#[command(group = ArgGroup::new("releases").required(true).args(["mechanism", "event", "events"]))]
+#[command(group = ArgGroup::new("releases").required(true).args(["artefacts", "mechanism", "event", "events"]))]
 #[command(group = ArgGroup::new("question").required(true).args(["delta", "pure", "at_epsilon"]))]
 pub struct Arguments {
+    /// Files written by `--output` of fit, mean and describe: what do they cost together?
+    #[arg(value_name = "ARTEFACT", conflicts_with_all = ["mechanism", "event", "events"])]
+    artefacts: Vec<PathBuf>,
     /// Equal releases by one mechanism, described by the flags below
     #[arg(long, value_enum, value_name = "KIND", help_heading = "Releases")]
     mechanism: Option<Mechanism>,
     /// The most that one row can change the released value: the l2 norm of the change for gaussian, the l1 norm for laplace,
     /// the largest change of any one score for selection
     #[arg(long, value_name = "S", value_parser = flags::number, allow_negative_numbers = true)]
-    #[arg(requires = "mechanism", conflicts_with_all = ["event", "events"], help_heading = "Releases")]
+    #[arg(requires = "mechanism", conflicts_with_all = ["artefacts", "event", "events"], help_heading = "Releases")]
     sensitivity: Option<f64>,
     /// Standard deviation of gaussian noise
     #[arg(long, value_name = "SIGMA", value_parser = flags::number, allow_negative_numbers = true)]
-    #[arg(requires = "mechanism", conflicts_with_all = ["event", "events"], help_heading = "Releases")]
+    #[arg(requires = "mechanism", conflicts_with_all = ["artefacts", "event", "events"], help_heading = "Releases")]
     sigma: Option<f64>,
     /// Scale of laplace noise (its mean absolute value), or of a selection's Gumbel noise
     #[arg(long, value_name = "SCALE", value_parser = flags::number, allow_negative_numbers = true)]
-    #[arg(requires = "mechanism", conflicts_with_all = ["event", "events"], help_heading = "Releases")]
+    #[arg(requires = "mechanism", conflicts_with_all = ["artefacts", "event", "events"], help_heading = "Releases")]
     scale: Option<f64>,
     /// Privacy loss of each pure release
     #[arg(long, value_name = "EPSILON", value_parser = flags::number, allow_negative_numbers = true)]
-    #[arg(requires = "mechanism", conflicts_with_all = ["event", "events"], help_heading = "Releases")]
+    #[arg(requires = "mechanism", conflicts_with_all = ["artefacts", "event", "events"], help_heading = "Releases")]
     epsilon_per_release: Option<f64>,
     /// zCDP parameter of each zcdp release
     #[arg(long, value_name = "RHO", value_parser = flags::number, allow_negative_numbers = true)]
-    #[arg(requires = "mechanism", conflicts_with_all = ["event", "events"], help_heading = "Releases")]
+    #[arg(requires = "mechanism", conflicts_with_all = ["artefacts", "event", "events"], help_heading = "Releases")]
     rho: Option<f64>,
     /// How many such releases there are, for example the steps of gradient descent [default: 1]
     #[arg(long, value_name = "N", value_parser = flags::count, allow_negative_numbers = true)]
-    #[arg(requires = "mechanism", conflicts_with_all = ["event", "events"], help_heading = "Releases")]
+    #[arg(requires = "mechanism", conflicts_with_all = ["artefacts", "event", "events"], help_heading = "Releases")]
     count: Option<u64>,
     /// Releases in short form, for a mix: gaussian:sensitivity=1,sigma=4,count=20. Fields are those of an events file. May be
     /// repeated
@@ -81,7 +85,9 @@ Examples:
     dpglm account --mechanism gaussian --sensitivity 1 --sigma 40 --count 20 --delta 1e-5
   A choice of ten columns followed by their noisy values:
     dpglm account --delta 1e-6 \\
-      --event selection:sensitivity=1,scale=20,count=10 --event gaussian:sensitivity=1,sigma=8";
+      --event selection:sensitivity=1,scale=20,count=10 --event gaussian:sensitivity=1,sigma=8
+  Two models of the same people, and a description:
+    dpglm account first.json second.json table1.json --delta 1e-6";
 
 /// The result as JSON.
 #[derive(Serialize)]
@@ -93,6 +99,15 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     method: Option<Method>,
     events: &'a [Event],
+    /// What was released from public parts of the rows, each alone: a row pays for one of them.
+    #[serde(skip_serializing_if = "<[Part]>::is_empty")]
+    parts: &'a [Part],
+    /// On what the promises of the artefacts rest.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    assumptions: &'a [String],
+    /// By which rule artefacts were added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     curve: Option<Vec<Point>>,
 }
@@ -104,16 +119,16 @@ struct Point {
 }
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
-    let events = arguments.read_events()?;
+    let asked = arguments.read()?;
+    let events = asked.events();
     let (epsilon, delta, method) = if let Some(epsilon) = arguments.at_epsilon {
-        (epsilon, accounting::delta_at(&events, epsilon)?, None)
+        (epsilon, asked.delta_at(epsilon)?, None)
     } else {
         // No delta is given only where `--pure` is.
-        let answer = accounting::account(&events, arguments.delta.unwrap_or(0.0))?;
+        let answer = asked.account(arguments.delta.unwrap_or(0.0))?;
         (answer.epsilon, answer.delta, Some(answer.method))
     };
-    let curve =
-        if arguments.curve || arguments.plot.is_some() { accounting::curve(&events)? } else { Vec::new() };
+    let curve = if arguments.curve || arguments.plot.is_some() { asked.curve()? } else { Vec::new() };
     if let Some(path) = &arguments.plot {
         let drawing = dpglm_plot::privacy_curve(&curve, (epsilon, delta));
         std::fs::write(path, drawing)
@@ -128,12 +143,18 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
             epsilon,
             delta,
             method,
-            events: &events,
+            events,
+            parts: asked.parts(),
+            assumptions: asked.assumptions(),
+            rule: asked.rule().map(|_| RULE),
             curve,
         });
     }
     let (epsilon_shown, delta_shown) = (rounded_up(epsilon), rounded_up(delta));
-    let mut output = render::events(&events, Digits::All)? + "\n";
+    let mut output = render::events(events, Digits::All)? + "\n";
+    if !asked.parts().is_empty() {
+        output += &(render::parts(asked.parts(), Digits::All)? + "\n");
+    }
     let mut answer = vec![
         vec!["epsilon".to_string(), epsilon_shown.clone()],
         vec!["delta".to_string(), delta_shown.clone()],
@@ -148,16 +169,99 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     }
     output += "\n";
     output += &if delta < 1.0 {
-        sentence(&format!("{} {}.\n", releases(&events), guarantee(&epsilon_shown, &delta_shown)))
+        sentence(&format!("{} {}.\n", releases(events), guarantee(&epsilon_shown, &delta_shown)))
     } else {
         format!(
             "At epsilon {epsilon_shown} no delta below 1 is known: that is no privacy. Ask at a larger epsilon.\n"
         )
     };
+    if let Some(rule) = asked.rule() {
+        output += rule;
+    }
+    if !asked.assumptions().is_empty() {
+        output += &format!("Provided that {}.\n", asked.assumptions().join(" and that "));
+    }
     Ok(output)
 }
 
+/// The rule by which artefacts are added, for programs.
+const RULE: &str = "fixed_plans";
+/// The same in words.
+const RULE_IN_WORDS: &str = "\
+Rule: adaptive composition of plans that were fixed beforehand. What was asked of the rows may depend on earlier results; if the budget of a
+later artefact was chosen after an earlier result, only a ledger gives a promise (`dpglm ledger`).
+";
+
+/// What is asked about.
+enum Asked {
+    Events(Vec<Event>),
+    Artefacts(Several),
+}
+
+impl Asked {
+    fn events(&self) -> &[Event] {
+        match self {
+            Asked::Events(events) => events,
+            Asked::Artefacts(several) => several.events(),
+        }
+    }
+
+    fn parts(&self) -> &[Part] {
+        match self {
+            Asked::Events(_) => &[],
+            Asked::Artefacts(several) => several.parts(),
+        }
+    }
+
+    fn assumptions(&self) -> &[String] {
+        match self {
+            Asked::Events(_) => &[],
+            Asked::Artefacts(several) => several.assumptions(),
+        }
+    }
+
+    fn rule(&self) -> Option<&'static str> {
+        matches!(self, Asked::Artefacts(_)).then_some(RULE_IN_WORDS)
+    }
+
+    fn account(&self, delta: f64) -> dpglm::Result<Guarantee> {
+        match self {
+            Asked::Events(events) => accounting::account(events, delta),
+            Asked::Artefacts(several) => several.account(delta),
+        }
+    }
+
+    fn delta_at(&self, epsilon: f64) -> dpglm::Result<f64> {
+        match self {
+            Asked::Events(events) => accounting::delta_at(events, epsilon),
+            Asked::Artefacts(several) => several.delta_at(epsilon),
+        }
+    }
+
+    fn curve(&self) -> dpglm::Result<Vec<(f64, f64)>> {
+        match self {
+            Asked::Events(events) => accounting::curve(events),
+            Asked::Artefacts(several) => several.curve(),
+        }
+    }
+}
+
 impl Arguments {
+    fn read(&self) -> Result<Asked, Failure> {
+        if self.artefacts.is_empty() {
+            return Ok(Asked::Events(self.read_events()?));
+        }
+        let artefacts: Vec<_> =
+            self.artefacts.iter().map(|path| crate::artefact::read(path)).collect::<Result<_, _>>()?;
+        let certificates: Vec<&Certificate> =
+            artefacts.iter().map(|artefact| artefact.certificate()).collect();
+        let nothing = self.artefacts.iter().zip(&certificates).find(|(_, c)| c.guarantee().is_none());
+        if let Some((path, certificate)) = nothing {
+            return Err(Failure::Failed(format!("{}: {certificate} It cannot be added up", path.display())));
+        }
+        Ok(Asked::Artefacts(Several::of(&certificates)?))
+    }
+
     fn read_events(&self) -> Result<Vec<Event>, Failure> {
         if let Some(path) = &self.events {
             return events::from_file(path);

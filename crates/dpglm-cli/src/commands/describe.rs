@@ -4,7 +4,7 @@ use crate::artefact::{Artefact, Destination};
 use crate::failure::Failure;
 use crate::progress;
 use crate::table::{Columns, Search, Storage};
-use crate::{Format, budget, flags, planned};
+use crate::{Format, budget, flags, ledger, planned};
 use clap::Args;
 use dpglm_workflow::PublicFacts;
 use dpglm_workflow::describe::{Description, LEVEL};
@@ -51,6 +51,8 @@ pub struct Arguments {
 
     #[command(flatten)]
     budget: budget::Granted,
+    #[command(flatten)]
+    ledger: ledger::PayFrom,
 
     /// Also print histograms and shares as bars; their light ends are the intervals
     #[arg(long, conflicts_with = "dry_run", help_heading = "Output")]
@@ -119,12 +121,22 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let prepared = asked.prepare(&schema)?;
     let known = PublicFacts::Schema(schema);
     let privacy = arguments.budget.privacy()?;
+    let payers = arguments.ledger.open(
+        &[arguments.file.as_deref()],
+        privacy,
+        &known.adjacency(),
+        &arguments.budget,
+    )?;
     let path = match &arguments.file {
         Some(path) if !arguments.dry_run => path,
         file => {
             planned::refuse_misplaced(&columns, arguments.output.as_deref())?;
             let (rows, _) = known.shape(file.as_deref(), arguments.rows)?;
             budget::warn_of_large_delta(privacy, rows);
+            if let Some(payer) = payers.payer() {
+                let again = |privacy| prepared.entry(rows, privacy);
+                progress::note(&payer.try_out(&again(privacy)?, privacy, &again)?);
+            }
             return planned::show(&prepared.planned(rows, privacy, &arguments.budget.source()?)?, format);
         }
     };
@@ -134,8 +146,9 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         dpglm_io::check_writable(drawing, 1 << 16)?;
     }
     let table = columns.read(path, &known, false)?;
-    let document =
-        prepared.describe(&table, privacy, &mut arguments.budget.source()?, &mut progress::note)?;
+    let mut rng = arguments.budget.source()?;
+    let grant = payers.grant(privacy, &rng)?;
+    let document = prepared.describe(&table, grant, &mut rng, &mut progress::note)?;
     if let Some(path) = &arguments.svg {
         dpglm_io::write_atomically(path, document.svg().as_bytes())?;
     }

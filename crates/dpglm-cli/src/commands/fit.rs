@@ -5,11 +5,11 @@ pub(super) mod sparse;
 use crate::artefact::{Artefact, Destination};
 use crate::failure::Failure;
 use crate::large::Large;
-use crate::model::{Family, FitRequest, Method, Model};
+use crate::model::{Family, FitRequest, Method, Model, Ready};
 use crate::progress;
 use crate::progress::{LargeProgress, Progress, tell};
 use crate::table::{self, Columns, PublicFacts};
-use crate::{Format, budget, flags, planned};
+use crate::{Format, budget, flags, ledger, planned};
 use clap::Args;
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
@@ -96,6 +96,8 @@ pub struct Arguments {
 
     #[command(flatten)]
     budget: budget::Granted,
+    #[command(flatten)]
+    ledger: ledger::PayFrom,
 
     /// Write the model as JSON, for `dpglm predict` and `dpglm show`
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
@@ -146,8 +148,10 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     }
     model.sparse.public_features = arguments.sparse.public_features(&arguments.columns, &known)?;
     let privacy = arguments.privacy(model.method)?;
+    let files = [arguments.file.as_deref(), arguments.design.as_deref(), arguments.response.as_deref()];
+    let payers = arguments.ledger.open(&files, privacy, &known.adjacency(), &arguments.budget)?;
     if arguments.dry_run {
-        return dry_run(arguments, &known, &model, privacy, format);
+        return dry_run(arguments, &known, &model, privacy, &payers, format);
     }
     let path = arguments.path()?;
     let destination =
@@ -173,8 +177,9 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         // No noise is drawn.
         false => RandomSource::insecure_seeded(0),
     };
+    let grant = payers.grant(privacy, &rng)?;
     let document =
-        prepared.fit(&model, privacy, &mut rng, &mut progress::note, &mut |done, of| bar.step(done, of))?;
+        prepared.fit(&model, grant, &mut rng, &mut progress::note, &mut |done, of| bar.step(done, of))?;
     drop(bar);
     destination.release(&Artefact::Fit(Box::new(document)), format)
 }
@@ -184,6 +189,7 @@ fn dry_run(
     known: &PublicFacts,
     model: &Model,
     privacy: Privacy,
+    payers: &ledger::Payers,
     format: Format,
 ) -> Result<String, Failure> {
     planned::refuse_misplaced(&arguments.columns, arguments.output.as_deref())?;
@@ -192,8 +198,14 @@ fn dry_run(
     let (rows, columns) = known.shape(file, arguments.rows)?;
     budget::warn_of_large_delta(privacy, rows);
     notes::of_few_rows(model.sparse.sparsity, rows).iter().for_each(progress::note);
-    let ready = model.prepare(known.plan_shape(columns + usize::from(model.intercept), rows), privacy)?;
+    let shape = known.plan_shape(columns + usize::from(model.intercept), rows);
+    let ready = model.prepare(shape, privacy)?;
     notes::of_undetermined(model, &ready).iter().for_each(progress::note);
+    if let Some(payer) = payers.payer() {
+        let planned = |ready: &Ready| fit::planned(model, ready, known.adjacency());
+        let again = |privacy| planned(&model.prepare(shape, privacy)?);
+        progress::note(&payer.try_out(&planned(&ready)?, privacy, &again)?);
+    }
     let (events, parts, adjacency) = (ready.events()?, ready.parts()?, known.adjacency());
     let rng = arguments.budget.source()?;
     let certificate = planned::certificate(events, parts, adjacency, model.assumption(), privacy, &rng)?;

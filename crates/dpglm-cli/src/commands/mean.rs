@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::means::{MeanMethod, Means};
 use crate::progress;
 use crate::table::{self, Columns, PublicFacts};
-use crate::{Format, budget, flags, planned};
+use crate::{Format, budget, flags, ledger, planned};
 use clap::Args;
 use dpglm_io::{EncodedColumn, Scaling, UniformBounds};
 use dpglm_workflow::tune::Tune;
@@ -61,6 +61,8 @@ pub struct Arguments {
 
     #[command(flatten)]
     budget: budget::Granted,
+    #[command(flatten)]
+    ledger: ledger::PayFrom,
 
     /// Write the means as JSON, for `dpglm show`
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
@@ -130,6 +132,12 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     };
     means.require_zero(&known)?;
     let privacy = arguments.budget.privacy()?;
+    let payers = arguments.ledger.open(
+        &[arguments.file.as_deref()],
+        privacy,
+        &known.adjacency(),
+        &arguments.budget,
+    )?;
     let path = match &arguments.file {
         Some(path) if !arguments.dry_run => path,
         file => {
@@ -143,6 +151,11 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
                 PublicFacts::Uniform(_) => placeholders(columns),
             };
             let (estimator, rng) = (means.estimator(&declared)?, arguments.budget.source()?);
+            if let Some(payer) = payers.payer() {
+                let again =
+                    |privacy| estimator.prepare(columns, rows, privacy)?.planned(known.adjacency(), privacy);
+                progress::note(&payer.try_out(&again(privacy)?, privacy, &again)?);
+            }
             let certificate = estimator.planned(columns, rows, known.adjacency(), privacy, &rng)?;
             return planned::show(&certificate, format);
         }
@@ -154,8 +167,9 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let destination =
         Destination::new(arguments.output.as_deref(), arguments.sign.as_deref(), arguments.force)?;
     let table = arguments.columns.read(path, &known, false)?;
-    let document =
-        fit::take_means(&means, &table, privacy, &mut arguments.budget.source()?, &mut progress::note)?;
+    let mut rng = arguments.budget.source()?;
+    let grant = payers.grant(privacy, &rng)?;
+    let document = fit::take_means(&means, &table, grant, &mut rng, &mut progress::note)?;
     destination.release(&Artefact::Mean(Box::new(document)), format)
 }
 

@@ -1,4 +1,4 @@
-//! `dpglm account` and `dpglm calibrate`: of one mechanism (m), of events on the line (e) and of a file (f).
+//! `dpglm account` and `dpglm calibrate`: of one mechanism (m), of events on the line (e) and of a file (f), and of artefacts (a).
 
 use super::Cell::{Honoured, Instead, Refused};
 use super::Table;
@@ -11,51 +11,53 @@ pub const ACCOUNT: Table = Table {
         ('m', "account --mechanism gaussian --sensitivity 1 --sigma 4 --delta 1e-5"),
         ('e', "account --event laplace:sensitivity=1,scale=4 --pure"),
         ('f', "account --events @/events.json --at-epsilon 1"),
+        ('a', "account @/paid.json @/mean.json --delta 1e-5"),
     ],
     tail: "--format json",
     rows: &[
+        ("ARTEFACT", &[("mef", Refused("@/paid.json", WITH_EVENTS)), ("a", Instead("@/paid.json", ""))]),
         (
             "--mechanism",
             &[
                 ("m", Instead("--mechanism gaussian", "")),
-                ("ef", Refused("--mechanism gaussian", WITH_EVENTS)),
+                ("efa", Refused("--mechanism gaussian", WITH_EVENTS)),
             ],
         ),
         (
             "--sensitivity",
             &[
                 ("m", Instead("--sensitivity 1", "--sensitivity 2")),
-                ("ef", Refused("--sensitivity 1", WITH_EVENTS)),
+                ("efa", Refused("--sensitivity 1", WITH_EVENTS)),
             ],
         ),
-        ("--sigma", &[("m", Instead("--sigma 4", "--sigma 5")), ("ef", Refused("--sigma 4", WITH_EVENTS))]),
+        ("--sigma", &[("m", Instead("--sigma 4", "--sigma 5")), ("efa", Refused("--sigma 4", WITH_EVENTS))]),
         (
             "--scale",
             &[
                 ("m", Refused("--scale 4", "they take --sensitivity and --sigma")),
-                ("ef", Refused("--scale 4", WITH_EVENTS)),
+                ("efa", Refused("--scale 4", WITH_EVENTS)),
             ],
         ),
         (
             "--epsilon-per-release",
             &[
                 ("m", Refused("--epsilon-per-release 1", "they take")),
-                ("ef", Refused("--epsilon-per-release 1", WITH_EVENTS)),
+                ("efa", Refused("--epsilon-per-release 1", WITH_EVENTS)),
             ],
         ),
-        ("--rho", &[("m", Refused("--rho 1", "they take")), ("ef", Refused("--rho 1", WITH_EVENTS))]),
-        ("--count", &[("m", Honoured("--count 3")), ("ef", Refused("--count 3", WITH_EVENTS))]),
+        ("--rho", &[("m", Refused("--rho 1", "they take")), ("efa", Refused("--rho 1", WITH_EVENTS))]),
+        ("--count", &[("m", Honoured("--count 3")), ("efa", Refused("--count 3", WITH_EVENTS))]),
         (
             "--event",
             &[
-                ("mf", Refused("--event pure:epsilon=1", WITH_EVENTS)),
+                ("mfa", Refused("--event pure:epsilon=1", WITH_EVENTS)),
                 ("e", Honoured("--event pure:epsilon=1")),
             ],
         ),
         (
             "--events",
             &[
-                ("me", Refused("--events @/events.json", WITH_EVENTS)),
+                ("mea", Refused("--events @/events.json", WITH_EVENTS)),
                 ("f", Instead("@/events.json", "@/more.json")),
             ],
         ),
@@ -63,17 +65,17 @@ pub const ACCOUNT: Table = Table {
             "--delta",
             &[("m", Instead("--delta 1e-5", "--delta 1e-6")), ("ef", Refused("--delta 1e-5", WITH_EVENTS))],
         ),
-        ("--pure", &[("mf", Refused("--pure", WITH_EVENTS)), ("e", Instead("--pure", "--delta 1e-5"))]),
+        ("--pure", &[("mfa", Refused("--pure", WITH_EVENTS)), ("e", Instead("--pure", "--delta 1e-5"))]),
         (
             "--at-epsilon",
             &[
-                ("me", Refused("--at-epsilon 1", WITH_EVENTS)),
+                ("mea", Refused("--at-epsilon 1", WITH_EVENTS)),
                 ("f", Instead("--at-epsilon 1", "--at-epsilon 2")),
             ],
         ),
-        ("--curve", &[("mef", Honoured("--curve"))]),
-        ("--plot", &[("mef", Honoured("--plot @/out/curve.svg"))]),
-        ("--format", &[("mef", Instead("--format json", "--format table"))]),
+        ("--curve", &[("mefa", Honoured("--curve"))]),
+        ("--plot", &[("mefa", Honoured("--plot @/out/curve.svg"))]),
+        ("--format", &[("mefa", Instead("--format json", "--format table"))]),
     ],
 };
 

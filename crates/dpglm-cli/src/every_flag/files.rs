@@ -29,12 +29,16 @@ income = { kind = "real", bounds = [0, 100] }
 "#;
 
 /// Models to show and to predict with, and a key to sign them.
-const MODELS: [&str; 5] = [
+const MODELS: [&str; 9] = [
     "dpglm keygen --output @/curator.key",
     "dpglm fit @/people.csv --schema @/people.toml --method reference --output @/fit.json",
     "dpglm fit @/rows.csv --schema @/unnamed.toml --method reference --output @/unnamed.json",
     "dpglm fit --design @/X.npy --response @/y.npy --feature-bounds=-1,1 --binary --method reference --ridge 1 --output @/wide.json",
     "dpglm mean @/X.npy --feature-bounds=-1,1 --epsilon 1 --delta 1e-5 --output @/mean.json",
+    "dpglm keygen --output @/other.key",
+    "dpglm ledger init @/a.ledger --epsilon 9 --delta 1e-5",
+    "dpglm ledger init @/b.ledger --epsilon 4 --delta 1e-5",
+    "dpglm mean @/X.npy --feature-bounds=-1,1 --epsilon 1 --delta 1e-5 --output @/paid.json --ledger @/a.ledger",
 ];
 
 /// A number in [0, 1) that looks like none in particular.

@@ -200,6 +200,10 @@ pub const TABLE: Table = Table {
                 ("SB", Refused("--output @/out/mean.json", "leave out --output")),
             ],
         ),
+        ("--ledger", &[("sbapSB", Refused("--ledger @/a.ledger", "leave out"))]),
+        ("--purpose", &[("sbapSB", Refused("--purpose x", "--ledger"))]),
+        ("--data-name", &[("sbapSB", Refused("--data-name x", "--ledger"))]),
+        ("--fingerprint", &[("sbapSB", Refused("--fingerprint @/curator.key", "--ledger"))]),
         ("--dry-run", &[("sbap", Honoured("--dry-run --rows 60")), ("SB", Instead("--dry-run", ""))]),
         (
             "--rows",

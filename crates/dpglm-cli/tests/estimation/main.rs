@@ -8,6 +8,7 @@ mod estimates;
 mod golden;
 mod interrupted;
 mod large;
+mod ledgers;
 mod means;
 mod outputs;
 mod parquet_files;

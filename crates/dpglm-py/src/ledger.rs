@@ -1,0 +1,64 @@
+//! Ledgers that pay.
+
+use super::words::exception;
+use dpglm::accounting::filter::Rule;
+use dpglm::privacy::{Adjacency, Budget};
+use dpglm_ledger::{Chain, Ledger, Terms};
+use dpglm_workflow::Failure;
+use dpglm_workflow::ledger::{LedgerDocument, Payer, failure};
+use dpglm_workflow::render;
+use pyo3::prelude::*;
+use std::path::{Path, PathBuf};
+
+/// Where a ledger is, the name of the data, and what for.
+pub type PaidFrom = (PathBuf, String, String);
+
+/// Opens the ledger that pays, if one does.
+pub fn payer(from: Option<PaidFrom>) -> Result<Option<Payer>, Failure> {
+    from.map(|(path, data, purpose)| Payer::open(&path, data, purpose, None)).transpose()
+}
+
+fn read(path: &Path) -> PyResult<Chain> {
+    Ledger::open(path).and_then(|ledger| ledger.read()).map_err(|error| exception(failure(path, error)))
+}
+
+/// Makes a new ledger.
+#[pyfunction]
+#[pyo3(signature = (path, epsilon, delta, reserve, rule, unit, about))]
+pub fn create_ledger(
+    path: PathBuf,
+    epsilon: f64,
+    delta: f64,
+    reserve: f64,
+    rule: &str,
+    unit: Option<String>,
+    about: String,
+) -> PyResult<()> {
+    let made = || -> Result<(), Failure> {
+        let rule: Rule = render::named("rule", rule)?;
+        let protects = unit.map_or(Adjacency::ReplaceRow, Adjacency::ReplaceUnit);
+        let terms = Terms::new(about, protects, Budget::new(epsilon, delta)?, reserve, rule)?;
+        Ledger::create(&path, &terms).map_err(|error| failure(&path, error))?;
+        Ok(())
+    };
+    made().map_err(exception)
+}
+
+/// What a ledger holds, as JSON. It is verified first.
+#[pyfunction]
+pub fn show_ledger(path: PathBuf) -> PyResult<String> {
+    render::json(&LedgerDocument::new(&read(&path)?)).map_err(exception)
+}
+
+/// The largest epsilon of one more Gaussian release at this delta.
+#[pyfunction]
+pub fn room_in_ledger(path: PathBuf, delta: f64) -> PyResult<f64> {
+    let chain = read(&path)?;
+    chain.filter().room(chain.spent(), delta).map_err(exception)
+}
+
+/// The place of the line with this hash.
+#[pyfunction]
+pub fn line_of_ledger(path: PathBuf, hash: &str) -> PyResult<Option<usize>> {
+    Ok(read(&path)?.holds(hash))
+}
