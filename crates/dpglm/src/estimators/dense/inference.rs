@@ -16,7 +16,8 @@
 //!    it is three units wide. Prediction moves from where the passes ended by what G tells it beyond what they knew.
 //! 5. A coefficient is *determined* if less than a third of its variance is the prior's, its standard error says anything at all of what
 //!    rows at both ends of its column differ by, and, unless predictors are the means themselves, the last move is short enough for a
-//!    linear step: for a typical row, and for rows far out in the column. An intercept beside a curved mean needs half of the slopes.
+//!    linear step: for a typical row, and for rows far out in the column. An intercept needs half of the slopes. Where a slope is not
+//!    found and nearly every response is predicted, nothing is determined.
 //!
 //! # Guarantee
 //! That of the passes it reads ([`crate::passes`]): levels are selections, products and scores Gaussian releases of the bounds enforced there.
@@ -54,7 +55,7 @@ const CLEAR: f64 = 0.1;
 const AMPLE: f64 = 45.0;
 /// What few passes may be off by in standard coefficients, where the mean is curved in the predictor.
 const CURVED: f64 = 0.06;
-/// For what weights and caps do to the target.
+/// For what weights and caps do to the target: of the sampling variance. That of the noise is known.
 const ALLOWANCE: f64 = 1.15;
 /// The prior's width, in units per standard coefficient, where the slope is clear.
 const WIDE: f64 = 3.0;
@@ -63,11 +64,14 @@ const FREE: f64 = 1.0 / 3.0;
 /// The longest last move of a standard coefficient for which a linear step is trusted.
 const LINEAR: f64 = 0.8;
 /// The same for the predictor of rows far out in its column. Where a level has one response only the root is at infinity, and every
-/// step from anywhere moves the predictor of its rows by 1 or more.
+/// step from anywhere moves the predictor of its rows by 1 or more; noise may shorten it, by an error as large as such a predictor is
+/// extreme.
 const LINEAR_REACH: f64 = 0.85;
 /// The largest standard error of what a column's rows differ by, in deviations of a real response or as a difference of logarithms. Where
 /// columns are copies of each other, noise can look like a direction of its own; what it tells is wider than that.
 const TOLD: f64 = 1.5;
+/// Where the mean slope fell below this share of that at the start, and a slope is not found yet, rows are separated.
+const SEPARATED: f64 = 0.25;
 /// The longest last move without noise, in standard errors.
 const SETTLED: f64 = 0.5;
 /// The longest move of a standard coefficient from pass to pass.
@@ -106,7 +110,7 @@ impl Passes<'_> {
         let mut scored = response.at(&start);
         read();
         let all_slopes: f64 = response.slopes.iter().sum();
-        let mut last = Stage { map: whitened.map.clone(), spread: whitened.symmetric(&whitened.spread) };
+        let mut last = Stage { map: whitened.map.clone(), spread: whitened.symmetric(&whitened.seen) };
         let mut mean_slope = all_slopes;
         for _ in &shares.stages {
             let typical = all_slopes * last.spread.trace().max(1.0);
@@ -192,7 +196,7 @@ impl Passes<'_> {
         let precision =
             &whitening * DMatrix::from_diagonal(&variances.map(|v| 1.0 / v)) * whitening.transpose();
         let allowance = if plan.private { ALLOWANCE } else { 1.0 };
-        let first = (&second / count + &identity * score_noise.powi(2)) * allowance;
+        let first = &second * (allowance / count) + &identity * score_noise.powi(2);
         let floor =
             &identity * score_noise.powi(2) + &eigen_of(slope.clone()).recompose_by(|e| e.max(0.0)) / count;
         let known = &precision / (GUESS * GUESS) + &clear * inverted(&floor) * &clear;
@@ -226,23 +230,36 @@ impl Passes<'_> {
         let back = contrasts.kronecker(&far.matrix().transpose());
         let lengths = contrasts.kronecker(&far.whitening().transpose()) * &moved;
         let estimate = at(&(&mean_point + &moved));
+        let relative = relative_to_the_first(&estimate, d);
         let of_prior = &back * &covariance * &prior * &covariance * back.transpose();
         let covariance = &back * covariance * back.transpose();
         let spans = far.reach();
         let moves = &back * &moved;
-        let trusted = |j: usize| {
+        let gaussian = matches!(model.likelihood, Likelihood::Gaussian { .. });
+        let linear = |j: usize| {
+            // From end to end of its column: the error, and what is predicted.
+            let ends = spans[j % d] / far.inverse()[j % d];
+            let error = covariance[(j, j)].max(0.0).sqrt() * ends;
+            let lost = (0.5 * relative[j] * ends).tanh().powi(2);
             let length = lengths[j].abs();
+            let reached = length * spans[j % d] + lost * if plan.private { error } else { 0.0 };
+            (gaussian || (length < LINEAR && reached < LINEAR_REACH), error)
+        };
+        let trusted = |j: usize| {
             // Without noise a coefficient that still moves was not found.
             let settled = plan.private || moves[j].abs() < SETTLED * covariance[(j, j)].max(0.0).sqrt();
-            let linear = length < LINEAR && length * spans[j % d] < LINEAR_REACH;
-            // From end to end of its column, in units of the response.
-            let error = covariance[(j, j)].max(0.0).sqrt() * spans[j % d] / far.inverse()[j % d];
-            error < TOLD && settled && (linear || matches!(model.likelihood, Likelihood::Gaussian { .. }))
+            let (linear, error) = linear(j);
+            error < TOLD && settled && linear
         };
         let mut determined: Vec<bool> =
             (0..size).map(|j| of_prior[(j, j)] < FREE * covariance[(j, j)] && trusted(j)).collect();
-        // A mean that is curved in the predictor tells the intercept only together with the slopes.
-        if model.intercept && d > 1 && !matches!(model.likelihood, Likelihood::Gaussian { .. }) {
+        // Where nearly all is predicted, what one slope lacks is lacking in all: rows that it separates tell nothing of the others.
+        let bounded = matches!(model.likelihood, Likelihood::Logistic | Likelihood::Multinomial { .. });
+        if bounded && mean_slope < SEPARATED * all_slopes && !(0..size).all(|j| linear(j).0) {
+            determined.fill(false);
+        }
+        // The intercept is known only together with the slopes.
+        if model.intercept && d > 1 {
             for block in determined.chunks_exact_mut(d) {
                 let known = block[1..].iter().filter(|&&is| is).count();
                 block[0] &= 2 * known >= d - 1;
@@ -263,6 +280,15 @@ fn times_noise(spread: &DMatrix<f64>, outputs: usize) -> DMatrix<f64> {
     let every = DMatrix::identity(outputs, outputs);
     let all = DMatrix::identity(spread.nrows(), spread.nrows()) * spread.trace();
     (all + over_columns.kronecker(&DMatrix::identity(d, d)) + every.kronecker(&over_outputs) + spread) * 0.25
+}
+
+/// Coefficients of classes relative to the first, those of one predictor as they are.
+fn relative_to_the_first(stored: &[f64], columns: usize) -> Vec<f64> {
+    let (first, others) = stored.split_at(columns);
+    if others.is_empty() {
+        return first.to_vec();
+    }
+    others.chunks_exact(columns).flat_map(|block| block.iter().zip(first).map(|(b, f)| b - f)).collect()
 }
 
 fn positive(x: f64, otherwise: f64) -> f64 {

@@ -177,7 +177,8 @@ impl Plan {
         // Without an intercept there is no location that might be learned instead.
         let response = match (model.intercept, little) {
             (true, true) => 1.0,
-            (true, false) => 0.03 + 0.97 / (1.0 + ratio * ratio),
+            // Far below one unit per coefficient the location is nearly all there is; above, it costs the slopes more than it gains.
+            (true, false) => 0.03 + 0.97 / (1.0 + ratio.powi(4)),
             (false, _) if real => 0.03,
             (false, _) => 0.0,
         };

@@ -23,12 +23,18 @@ pub(super) struct Whitened {
     pub lifted: DVector<f64>,
     /// The second moment of whitened rows by direction, at least 1/2.
     pub spread: DVector<f64>,
+    /// The same, less where columns certainly vary less.
+    pub seen: DVector<f64>,
     /// The effective number of columns.
     pub dimension: f64,
 }
 
 /// How far rows reach before their products are shortened, in units of the root of the columns.
 const REACH: f64 = 0.7;
+/// The least second moment that a direction of standard columns is taken to have.
+const LEAST_SEEN: f64 = 1e-6;
+/// How many deviations of its noise a second moment may be larger than it looks.
+const CERTAIN: f64 = 2.0;
 
 pub(super) fn release(
     rows: &dyn Rows,
@@ -45,7 +51,8 @@ pub(super) fn release(
             map: standard,
             basis: None,
             lifted: ones.clone(),
-            spread: ones,
+            spread: ones.clone(),
+            seen: ones,
             dimension: d as f64,
         });
     };
@@ -67,6 +74,7 @@ pub(super) fn release(
     let noise = noise_of(plan, session, PRODUCTS, share) * sensitivity;
     session.vector(PRODUCTS, &mut packed, sensitivity)?;
     let mut eigen = products::unpacked(packed, d, 1).symmetric_eigen();
+    let likely = at_most(&eigen.eigenvalues, noise);
     eigen.eigenvalues.iter_mut().for_each(|a| *a = a.max(0.0));
     let mut lift = noise * root + 1e-6;
     loop {
@@ -81,12 +89,27 @@ pub(super) fn release(
         let (matrix, inverse) = (scaled(-0.5), scaled(0.5));
         if let Some(map) = standard.whitened(matrix, &inverse) {
             let spread = eigen.eigenvalues.zip_map(&lifted, |a, l| (a / l).max(0.5));
+            // Without noise nothing has to be guessed.
+            let seen = match plan.private {
+                true => likely.zip_zip_map(&lifted, &spread, |a, l, spread| (a / l).min(spread)),
+                false => spread.clone(),
+            };
             let dimension = eigen.eigenvalues.zip_map(&lifted, |a, l| a / l).sum().max(1.0);
-            return Ok(Whitened { map, basis: Some(eigen.eigenvectors), lifted, spread, dimension });
+            return Ok(Whitened { map, basis: Some(eigen.eigenvectors), lifted, spread, seen, dimension });
         }
         // Too far from orthonormal for the bound on rounding: only a matrix of extreme condition is.
         lift *= 16.0;
     }
+}
+
+/// How large the second moments along the eigenvectors of a noisy matrix may be. Noise of this deviation drives eigenvalues `a_i` apart
+/// by half the sum of `noise^2 / (a_i - a_j)`, and turns eigenvectors towards each other, which costs as much again.
+fn at_most(eigenvalues: &DVector<f64>, noise: f64) -> DVector<f64> {
+    let variance = noise * noise;
+    eigenvalues.map(|a| {
+        let driven: f64 = eigenvalues.iter().map(|b| (a - b) / ((a - b).powi(2) + variance)).sum();
+        (a - variance * driven + CERTAIN * noise).max(LEAST_SEEN)
+    })
 }
 
 /// How bounds grow with what there is per coefficient.
