@@ -64,12 +64,14 @@ impl Prepared {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<FitDocument, Failure> {
         let n = self.data.units();
+        let model = &*model.for_shape(self.data.shape(), privacy);
         let before = [
             budget::warning_of_large_delta(privacy, n),
             notes::of_few_rows(model.sparse.sparsity, n),
-            notes::of_the_route(model, self.names.len()),
+            notes::of_the_route(model, self.data.shape(), privacy),
         ];
         before.iter().flatten().for_each(&mut *say);
+        let route = model.route(self.data.shape(), privacy).map(|route| route.reason());
         let ready = model.prepare(self.data.shape(), privacy)?;
         notes::of_undetermined(model, &ready).iter().for_each(&mut *say);
         if model.level.is_some() && model.method == Method::Likelihood {
@@ -110,6 +112,7 @@ impl Prepared {
             radius: model.radius,
             sparsity: model.sparse.sparsity,
             row_norm: model.sparse.row_norm,
+            route,
             l1_radius: model.sparse.l1_radius,
             bounds,
             coefficients: named.estimates,

@@ -167,9 +167,11 @@ fn dry_run(
     planned::refuse_misplaced(&arguments.columns, arguments.output.as_deref())?;
     let file = arguments.file.as_deref().or(arguments.design.as_deref());
     let (rows, columns) = known.shape(file, arguments.rows)?;
+    let shape = known.plan_shape(columns + usize::from(model.intercept), rows);
+    let model = &*model.for_shape(shape, privacy);
     budget::warn_of_large_delta(privacy, rows);
     notes::of_few_rows(model.sparse.sparsity, rows).iter().for_each(progress::note);
-    let ready = model.prepare(known.plan_shape(columns + usize::from(model.intercept), rows), privacy)?;
+    let ready = model.prepare(shape, privacy)?;
     notes::of_undetermined(model, &ready).iter().for_each(progress::note);
     let (events, parts, adjacency) = (ready.events()?, ready.parts()?, known.adjacency());
     let rng = arguments.budget.source()?;
