@@ -38,7 +38,7 @@ impl Granted {
 
     /// No privacy, for a method without noise; a budget or a seed is refused.
     pub fn none(&self, method: Method) -> Result<Privacy, Failure> {
-        let private = Method::default_for((method == Method::Iht).then_some(1), false);
+        let private = Method::default_for((method == Method::Iht).then_some(1), None, false);
         let given = (self.epsilon, self.delta, self.insecure_seed);
         Ok(granted::none(&method.name(), &private.name(), given)?)
     }

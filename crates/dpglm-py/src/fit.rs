@@ -108,7 +108,7 @@ impl Asked {
         if method.is_private() {
             return granted(self.epsilon, self.delta);
         }
-        let private = Method::default_for((method == Method::Iht).then_some(1), false);
+        let private = Method::default_for((method == Method::Iht).then_some(1), None, false);
         budget::none(&method.name(), &private.name(), (self.epsilon, self.delta, self.insecure_seed))
     }
 
@@ -153,7 +153,9 @@ impl Asked {
             accepted: self.accept.clone(),
         };
         let unit = schema.unit().map(str::to_owned);
-        let facts = TableFacts { domain: target.domain.clone(), intercept: schema.intercept(), entry, unit };
+        let nonnegative = columns.iter().all(|c| c.scaling.lower >= 0.0);
+        let intercept = schema.intercept();
+        let facts = TableFacts { domain: target.domain.clone(), intercept, entry, nonnegative, unit };
         let mut model = request.model_of(facts, (!self.uniform).then_some(schema))?;
         model.validate()?;
         model = model.searching(self.bounds_share, columns, schema, Some(target))?;
@@ -302,7 +304,7 @@ pub fn planned_fit(
         let model = asked.model(&target, &columns, &features, public.map(Bound::get))?;
         let privacy = asked.privacy(model.method)?;
         let shape = features.shape(columns.len() + usize::from(model.intercept), rows);
-        let ready = model.prepare(shape, privacy)?;
+        let ready = model.for_shape(shape, privacy).prepare(shape, privacy)?;
         let adjacency = adjacency(&features);
         let (events, parts) = (ready.events()?, ready.parts()?);
         let rng = asked.source()?;

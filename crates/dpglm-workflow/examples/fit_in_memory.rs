@@ -40,8 +40,10 @@ fn main() -> Result<(), Failure> {
             attach_response(&mut table, "y", Cells::I64(&y), &target, &options)?;
             encoded += start.elapsed().as_secs_f64();
             let domain = Domain::Binary(["0".into(), "1".into()]);
-            let model = FitRequest::default()
-                .model_of(TableFacts { domain, intercept: true, entry: 1.0, unit: None }, None)?;
+            let model = FitRequest::default().model_of(
+                TableFacts { domain, intercept: true, entry: 1.0, nonnegative: false, unit: None },
+                None,
+            )?;
             let privacy = Privacy::Budget(Budget::new(1.0, 1e-7)?);
             let prepared = fit::prepare(&model, table, schema, Path::new("X"))?;
             let rng = &mut RandomSource::insecure_seeded(1);

@@ -52,6 +52,9 @@ pub struct FitDocument {
     /// The largest l2 norm of a row.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub row_norm: Option<f64>,
+    /// Which way the default of few coefficients went, and why: public numbers decide.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub route: Option<String>,
     /// The largest l1 norm of the coefficients.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub l1_radius: Option<f64>,

@@ -143,13 +143,18 @@ impl Prepared {
         let grant = grant.into();
         let privacy = grant.privacy;
         let n = self.rows.shape().units;
+        let model = &*model.for_shape(self.rows.shape(), privacy);
+        if let Rows::Elsewhere(..) = &self.rows {
+            model.require_passes()?;
+        }
         let before = [
             self.of_labels.take(),
             budget::warning_of_large_delta(privacy, n),
             notes::of_few_rows(model.sparse.sparsity, n),
-            notes::of_the_route(model, self.names.len()),
+            notes::of_the_route(model, self.rows.shape(), privacy),
         ];
         before.iter().flatten().for_each(&mut *say);
+        let route = model.route(self.rows.shape(), privacy).map(|route| route.reason());
         let ready = model.prepare(self.rows.shape(), privacy)?;
         notes::of_undetermined(model, &ready).iter().for_each(&mut *say);
         if let Rows::Table(data) = &self.rows
@@ -200,6 +205,7 @@ impl Prepared {
             radius: model.radius,
             sparsity: model.sparse.sparsity,
             row_norm: model.sparse.row_norm,
+            route,
             l1_radius: model.sparse.l1_radius,
             bounds,
             coefficients: named.estimates,

@@ -19,6 +19,7 @@ use dpglm::tuning::TunedRidge;
 use dpglm_io::Domain;
 use ready::Chosen;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 pub use estimates::{Coefficient, Estimates, coefficient_of_class};
 pub use method::Method;
@@ -42,11 +43,14 @@ pub enum Family {
 }
 
 /// A model, all of it public.
+#[derive(Clone)]
 pub struct Model {
     /// What kind of response it explains.
     pub family: Family,
     /// How it is fitted.
     pub method: Method,
+    /// Whether the user named no method: public facts of the table may decide then.
+    pub by_default: bool,
     /// The values its target can take.
     pub domain: Domain,
     /// Whether it has an intercept.
@@ -192,6 +196,19 @@ impl Model {
     /// How many linear predictors a row has.
     pub fn outputs(&self) -> usize {
         if self.family == Family::Multinomial { self.classes().len() } else { 1 }
+    }
+
+    /// The model for a table of this shape: so wide a one that a fit of all columns would be noise is fitted on few of them, unless
+    /// the user asked for something else.
+    pub fn for_shape(&self, shape: Shape, privacy: Privacy) -> Cow<'_, Self> {
+        let is_plain = self.by_default && self.method == Method::Likelihood && self.search.is_none();
+        if !is_plain || self.family == Family::Multinomial || !sparse::is_too_wide(shape, privacy) {
+            return Cow::Borrowed(self);
+        }
+        let mut few = self.clone();
+        few.method = Method::SelectRefine;
+        few.sparse.sparsity = Some(sparse::MOST_BY_DEFAULT);
+        Cow::Owned(few)
     }
 
     /// Calibrates the noise for a table of this shape, the constant column included.

@@ -1,10 +1,10 @@
 //! What is said beside a result: for the person who asked, never part of an artefact.
 
 use super::model::{Estimates, Family, Method, Model, Ready};
-use dpglm::central::Route;
-use dpglm::data::Dataset;
+use dpglm::data::{Dataset, Shape};
 use dpglm::error::{Message, Parameter};
 use dpglm::kernels::weighted_gram;
+use dpglm::release::Privacy;
 use dpglm_io::{Domain, Encoded};
 
 /// Columns whose correlation is beyond this are told apart by few rows only.
@@ -39,9 +39,9 @@ pub fn of_few_rows(sparsity: Option<usize>, n: usize) -> Option<Message> {
 }
 
 /// Which way the default sparse method goes, and why: public numbers decide.
-pub(crate) fn of_the_route(model: &Model, columns: usize) -> Option<Message> {
-    let sparsity = model.sparse.sparsity.filter(|_| model.method == Method::SelectRefine)?;
-    Some(format!("note: {}: {}", Method::SelectRefine.name(), Route::of(columns, sparsity).reason()).into())
+pub(crate) fn of_the_route(model: &Model, shape: Shape, privacy: Privacy) -> Option<Message> {
+    let route = model.route(shape, privacy)?;
+    Some(format!("note: {}: {}", Method::SelectRefine.name(), route.reason()).into())
 }
 
 /// Nothing can be determined where there is too little budget per coefficient: a public rule, known beforehand.

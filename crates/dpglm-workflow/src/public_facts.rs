@@ -146,6 +146,16 @@ impl PublicFacts {
         }
     }
 
+    /// Whether the declared bounds allow no feature below zero. Of rows that are stored sparsely, none is stored below zero then.
+    pub(crate) fn nonnegative(&self) -> Result<bool, Failure> {
+        match self {
+            PublicFacts::Schema(schema) => {
+                Ok(schema.encoded()?.0.into_iter().all(|c| c.scaling.lower >= 0.0))
+            }
+            PublicFacts::Uniform(uniform) => Ok(uniform.bounds.feature.0 >= 0.0),
+        }
+    }
+
     /// Whether the model has an intercept.
     pub fn intercept(&self) -> bool {
         match self {

@@ -60,6 +60,7 @@ pub fn magnitudes(columns: &[EncodedColumn]) -> Result<Vec<Option<Magnitude>>, F
 }
 
 /// Which bounds of a model are to be found, and with which part of the budget.
+#[derive(Clone)]
 pub struct ModelSearch {
     /// One per encoded column, in stored units.
     pub columns: Vec<Option<Sought>>,

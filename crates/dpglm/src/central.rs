@@ -3,8 +3,10 @@
 //! Each release may depend on the earlier ones; why that is covered: `docs/proofs/composition.md`. Why a person with many rows is:
 //! `docs/proofs/units.md`.
 
+pub(crate) mod affordable;
 #[cfg(test)]
 pub(crate) mod attacks;
+pub(crate) mod choice;
 pub mod coordinates;
 #[cfg(test)]
 pub(crate) mod dense_attacks;
@@ -25,6 +27,7 @@ pub mod reference;
 pub(crate) mod response;
 pub(crate) mod screening;
 pub mod select_refine;
+mod settle;
 #[cfg(test)]
 mod sparse_attacks;
 pub mod sparse_mean;
@@ -35,6 +38,7 @@ pub(crate) mod strongly_convex;
 pub mod transfer;
 pub mod vote;
 mod weighting;
+pub mod whole_gradient;
 
 pub use crate::release::Prepared;
 pub use crate::release::Privacy;
@@ -50,3 +54,4 @@ pub use sparse_mean::{SparseMean, SparseMeanFit};
 pub use sparse_multinomial::{SparseMultinomial, SparseMultinomialFit};
 pub use statistics::LinearStatistics;
 pub use transfer::Transfer;
+pub use whole_gradient::WholeGradient;

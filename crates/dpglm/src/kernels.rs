@@ -186,6 +186,8 @@ pub enum Map {
     /// The entry times `2^k`, clamped to [-1, 1]: the sign of all but small ones. For dense floating-point designs; of others
     /// the sign.
     Clamped(u8),
+    /// 1 for entries above zero, 0 for all others.
+    Present,
 }
 
 /// For every column `sum_i score(i) map(x_ij)`, in one read of the design: the exact sum of the rows' parts, rounded to the grid.
@@ -215,14 +217,26 @@ fn column_scores_at(
         (Storage::F64(x), Map::Identity) => scores::scores(level, rows::Whole, x, starts, score),
         (Storage::F64(x), Map::Sign) => scores::scores(level, rows::Sign, x, starts, score),
         (Storage::F64(x), Map::Clamped(k)) => scores::scores(level, clamped(k), x, starts, score),
+        (Storage::F64(x), Map::Present) => scores::scores(level, rows::Present, x, starts, score),
         (Storage::F32(x), Map::Identity) => scores::scores(level, rows::Whole, x, starts, score),
         (Storage::F32(x), Map::Sign) => scores::scores(level, rows::Sign, x, starts, score),
         (Storage::F32(x), Map::Clamped(k)) => scores::scores(level, clamped(k), x, starts, score),
+        (Storage::F32(x), Map::Present) => scores::scores(level, rows::Present, x, starts, score),
         (Storage::I8 { entries, .. }, Map::Identity) => {
             scores::scores(level, rows::Whole, entries, starts, score)
         }
+        (Storage::I8 { entries, .. }, Map::Present) => {
+            scores::scores(level, rows::Present, entries, starts, score)
+        }
         (Storage::I8 { entries, .. }, _) => scores::scores(level, rows::Sign, entries, starts, score),
-        (Storage::Csr(x), map) => sparse::scores(level, x, starts, score, map != Map::Identity),
+        (Storage::Csr(x), map) => {
+            let negative = match map {
+                Map::Identity => None,
+                Map::Present => Some(0),
+                Map::Sign | Map::Clamped(_) => Some(-1),
+            };
+            sparse::scores(level, x, starts, score, negative)
+        }
     };
     Partial::new(sums, scale)
 }

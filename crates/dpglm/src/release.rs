@@ -52,7 +52,7 @@ pub enum Privacy {
 
 impl Privacy {
     /// The budget as the `mu` of one Gaussian release, for planning. 1 without a finite or approximate budget.
-    pub(crate) fn mu(&self) -> f64 {
+    pub fn mu(&self) -> f64 {
         match self {
             Privacy::Budget(budget) if !budget.is_pure() => largest_mu(budget.epsilon(), budget.delta()),
             _ => 1.0,

@@ -246,6 +246,7 @@ audits! {
     noisy_iht => "noisy-iht",
     peeling_iht => "peeling-iht",
     dp_iht => "dp-iht",
+    whole_gradient => "whole-gradient",
     sparse_multinomial => "sparse-multinomial",
     sparse_mean => "sparse-mean",
     transfer => "transfer",

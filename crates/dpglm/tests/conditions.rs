@@ -5,7 +5,7 @@
 use dpglm::accounting::{Certificate, Grade};
 use dpglm::central::{
     DpIht, Glm, LinearStatistics, Multinomial, NoisyIht, Privacy, PrivateMean, SelectRefine, Selection,
-    SparseMean, SparseMultinomial, Transfer,
+    SparseMean, SparseMultinomial, Transfer, WholeGradient,
 };
 use dpglm::comparators::{FrankWolfe, JohnsonLindenstrauss, KarwaVadhan, TwoStage};
 use dpglm::data::{Dataset, Design};
@@ -139,6 +139,11 @@ fn central(rng: &mut RandomSource) -> Vec<(&'static str, Certificate, Vec<&'stat
             DpIht::new(logistic(), 1).unwrap().fit(&two, privacy, rng).unwrap().fit.certificate,
             vec![],
         ),
+        (
+            "whole-gradient",
+            WholeGradient::new(logistic()).fit(&two, privacy, rng).unwrap().fit.certificate,
+            vec![],
+        ),
         ("transfer", transfer().fit(&two, privacy, rng).unwrap().certificate, vec![public]),
         ("transfer", accepted.fit(&two, privacy, rng).unwrap().certificate, vec![public]),
         (
@@ -201,6 +206,11 @@ fn of_units(rng: &mut RandomSource) -> Vec<(&'static str, Certificate, Vec<&'sta
         (
             "dp-iht",
             DpIht::new(logistic(), 1).unwrap().fit(&two, privacy, rng).unwrap().fit.certificate,
+            vec![],
+        ),
+        (
+            "whole-gradient",
+            WholeGradient::new(logistic()).fit(&two, privacy, rng).unwrap().fit.certificate,
             vec![],
         ),
     ]

@@ -196,9 +196,10 @@ fn dry_run(
     arguments.large.refuse()?;
     let file = arguments.file.as_deref().or(arguments.design.as_deref());
     let (rows, columns) = known.shape(file, arguments.rows)?;
+    let shape = known.plan_shape(columns + usize::from(model.intercept), rows);
+    let model = &*model.for_shape(shape, privacy);
     budget::warn_of_large_delta(privacy, rows);
     notes::of_few_rows(model.sparse.sparsity, rows).iter().for_each(progress::note);
-    let shape = known.plan_shape(columns + usize::from(model.intercept), rows);
     let ready = model.prepare(shape, privacy)?;
     notes::of_undetermined(model, &ready).iter().for_each(progress::note);
     if let Some(payer) = payers.payer() {

@@ -81,6 +81,11 @@ const CALLS: &[Call] = &[
         command: "dpglm fit FILE --sparsity S --method dp-iht [--row-norm R]",
     },
     Call {
+        name: "whole-gradient",
+        protects: ROW_OR_UNIT,
+        command: "dpglm fit FILE [--sparsity S] --row-norm R",
+    },
+    Call {
         name: "transfer",
         protects: ROW,
         command: "dpglm fit FILE --sparsity S --method transfer --no-intercept [--public-features FILE]",

@@ -26,6 +26,8 @@ pub enum Method {
     PeelingIht,
     /// Sparse: noise on the whole gradient, then keep the largest; for rows of small l2 norm
     DpIht,
+    /// Noise on the whole gradient of all columns, for many columns and rows of small l2 norm; with --sparsity the largest are kept
+    WholeGradient,
     /// Steps towards corners of an l1 ball; needs --l1-radius
     FrankWolfe,
     /// Sparse: choose the columns, then perturb the objective
@@ -52,12 +54,14 @@ pub(crate) enum TakesSparsity {
 }
 
 impl Method {
-    /// The method for users who name none: for few coefficients, or with a penalty that is chosen privately, or in plain.
-    pub fn default_for(sparsity: Option<usize>, tunes_ridge: bool) -> Self {
-        match sparsity {
-            Some(_) => Method::SelectRefine,
-            None if tunes_ridge => Method::BoundedScore,
-            None => Method::Likelihood,
+    /// The method for users who name none: for few coefficients, or for short rows, or with a penalty that is chosen privately, or in
+    /// plain.
+    pub fn default_for(sparsity: Option<usize>, row_norm: Option<f64>, tunes_ridge: bool) -> Self {
+        match (sparsity, row_norm) {
+            (Some(_), _) => Method::SelectRefine,
+            (None, Some(_)) => Method::WholeGradient,
+            (None, None) if tunes_ridge => Method::BoundedScore,
+            (None, None) => Method::Likelihood,
         }
     }
 
@@ -77,7 +81,9 @@ impl Method {
             Method::Likelihood | Method::BoundedScore | Method::Statistics | Method::Reference => {
                 TakesSparsity::Never
             }
-            Method::FrankWolfe | Method::JohnsonLindenstrauss => TakesSparsity::Afterwards,
+            Method::FrankWolfe | Method::JohnsonLindenstrauss | Method::WholeGradient => {
+                TakesSparsity::Afterwards
+            }
             _ => TakesSparsity::Always,
         }
     }
@@ -90,7 +96,14 @@ impl Method {
     /// Whether it fits an intercept, and takes units and exposures: what a generalized linear model has.
     pub(crate) fn takes_a_whole_model(self) -> bool {
         !self.is_sparse()
-            || matches!(self, Method::SelectRefine | Method::NoisyIht | Method::PeelingIht | Method::DpIht)
+            || matches!(
+                self,
+                Method::SelectRefine
+                    | Method::NoisyIht
+                    | Method::PeelingIht
+                    | Method::DpIht
+                    | Method::WholeGradient
+            )
     }
 
     /// Whether it can give confidence intervals.

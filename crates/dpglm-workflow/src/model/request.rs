@@ -45,6 +45,8 @@ pub struct TableFacts {
     pub intercept: bool,
     /// The largest size of a stored feature that the declared bounds allow.
     pub entry: f64,
+    /// Whether the declared bounds allow no stored feature below zero.
+    pub nonnegative: bool,
     /// The column that says whose row it is.
     pub unit: Option<String>,
 }
@@ -62,6 +64,7 @@ impl FitRequest {
             domain,
             intercept: known.intercept(),
             entry: known.largest_entry()?,
+            nonnegative: known.nonnegative()?,
             unit: known.unit().map(str::to_owned),
         };
         match known {
@@ -93,7 +96,7 @@ impl FitRequest {
         }
         let default = || {
             let sparsity = self.sparsity.or(self.tune.sparsity);
-            Method::default_for(sparsity, self.tune.ridge.is_some())
+            Method::default_for(sparsity, self.row_norm, self.tune.ridge.is_some())
         };
         let method = match (self.robust, self.method) {
             (true, Some(method)) if method != Method::BoundedScore => {
@@ -118,6 +121,7 @@ impl FitRequest {
         Ok(Model {
             family,
             method,
+            by_default: !self.robust && self.method.is_none(),
             domain: facts.domain,
             intercept: facts.intercept,
             ridge: self.ridge,
@@ -133,6 +137,7 @@ impl FitRequest {
                 public_features: None,
                 accepted: self.accepted,
                 entry: facts.entry,
+                nonnegative: facts.nonnegative,
             },
             search: None,
         })

@@ -6,7 +6,10 @@ use super::ready::{Chosen, Ready};
 use super::{Failure, Family, Model};
 use dpglm::accounting::Certificate;
 use dpglm::central::transfer::SAME_SUPPORT;
-use dpglm::central::{DpIht, Fit, Iht, NoisyIht, SelectRefine, Selection, SparseMultinomial, Transfer};
+use dpglm::central::{
+    DpIht, Fit, Iht, NoisyIht, Privacy, Route, SelectRefine, Selection, SparseMultinomial, Transfer,
+    WholeGradient,
+};
 use dpglm::comparators::{FrankWolfe, JohnsonLindenstrauss, TwoStage};
 use dpglm::data::{Design, Shape};
 use dpglm::error::{Message, Parameter};
@@ -15,6 +18,7 @@ use dpglm::release::Estimator;
 use dpglm::tuning::TunedSparsity;
 
 /// What sparse methods need beside the model, all of it public.
+#[derive(Clone)]
 pub struct Sparse {
     /// The number of coefficients that may differ from zero.
     pub sparsity: Option<usize>,
@@ -32,14 +36,28 @@ pub struct Sparse {
     pub accepted: Option<String>,
     /// The largest stored entry that the declared bounds allow.
     pub entry: f64,
+    /// Whether the declared bounds allow no stored entry below zero.
+    pub nonnegative: bool,
 }
 
 /// Rows that a teacher answers on.
+#[derive(Clone)]
 pub struct PublicFeatures {
     /// The rows, as the private ones are stored.
     pub design: Design,
     /// Their columns.
     pub names: Vec<String>,
+}
+
+/// Columns that are asked for where a table is too wide to fit all. Fewer are chosen where the budget tells fewer from noise.
+pub(super) const MOST_BY_DEFAULT: usize = 100;
+/// A table of no more columns is fitted whole.
+const NARROW: f64 = 1_000.0;
+
+/// Whether noise on the products of all columns would drown them: a Gram matrix of D columns needs `n mu` of about `7.5 D^1.5`.
+pub(super) fn is_too_wide(shape: Shape, privacy: Privacy) -> bool {
+    let columns = shape.columns as f64;
+    columns > NARROW && 7.5 * columns.powf(1.5) > shape.units as f64 * privacy.mu()
 }
 
 impl Model {
@@ -71,7 +89,11 @@ impl Model {
             _ => {}
         }
         for (flag, is_given, goes_with) in [
-            (Parameter::RowNorm, sparse.row_norm.is_some(), &[Method::DpIht][..]),
+            (
+                Parameter::RowNorm,
+                sparse.row_norm.is_some(),
+                &[Method::SelectRefine, Method::WholeGradient, Method::DpIht][..],
+            ),
             (Parameter::L1Radius, sparse.l1_radius.is_some(), &[Method::FrankWolfe]),
             (
                 Parameter::PublicFeatures,
@@ -94,6 +116,26 @@ impl Model {
                 "{} sparsity=auto goes with {} select-refine and one predictor, not with {} and {}: give {} S",
                 &[&Parameter::Tune, &Parameter::Method, &name, &self.family.name(), &Parameter::Sparsity],
             ));
+        }
+        if sparse.row_norm.is_some() && method == Method::SelectRefine {
+            let other = [
+                (Parameter::Intervals, self.level.is_some()),
+                (Parameter::Radius, self.radius.is_some()),
+                (Parameter::Ridge, self.ridge.is_some()),
+                (Parameter::Tune, sparse.largest.is_some()),
+            ];
+            if let Some((flag, _)) = other.iter().find(|(_, is_given)| *is_given) {
+                return refuse(Message::new(
+                    "{} lets noise be added to the whole gradient, which has no {}: leave out one of the two",
+                    &[&Parameter::RowNorm, flag],
+                ));
+            }
+            if self.family == Family::Multinomial {
+                return refuse(Message::new(
+                    "{} goes with one predictor, not with {} multinomial: leave it out",
+                    &[&Parameter::RowNorm, &Parameter::Family],
+                ));
+            }
         }
         if !method.is_sparse() {
             return Ok(());
@@ -155,7 +197,7 @@ impl Model {
             let model = NoisyIht::new(self.glm(self.family)?, s, entry, selection)?;
             Ok(Ready::by(model, Estimates::from))
         };
-        let chosen = match self.method {
+        let chosen: Chosen<'_> = match self.method {
             Method::NoisyIht => noisy(Selection::Gumbel)?,
             Method::PeelingIht => noisy(Selection::Peeling)?,
             Method::DpIht => {
@@ -166,6 +208,7 @@ impl Model {
                 };
                 Ready::by(model, Estimates::from)
             }
+            Method::WholeGradient => Ready::by(self.whole_gradient()?, Estimates::from),
             Method::FrankWolfe => {
                 let Some(radius) = sparse.l1_radius else {
                     return Err(Failure::Usage(Message::new(
@@ -219,13 +262,46 @@ impl Model {
                         Ready::prepared(tuned.prepare(shape, privacy)?, Estimates::from)
                     })
                 }
-                None => Ready::by(SelectRefine::new(self.glm(self.family)?, s)?, Estimates::from),
+                None => {
+                    let mut model = SelectRefine::new(self.glm(self.family)?, s)?;
+                    if sparse.nonnegative {
+                        model = model.nonnegative();
+                    }
+                    let whole = self.whole_gradient()?;
+                    let chosen: Chosen<'_> =
+                        Box::new(move |shape, privacy| match self.route(shape, privacy) {
+                            Some(Route::WholeGradient) => {
+                                Ready::prepared(whole.prepare(shape, privacy)?, Estimates::from)
+                            }
+                            _ => Ready::prepared(model.prepare(shape, privacy)?, Estimates::from),
+                        });
+                    chosen
+                }
             },
         };
         Ok(Box::new(move |shape, privacy| {
             self.require_columns(shape)?;
             chosen(shape, privacy)
         }))
+    }
+
+    fn whole_gradient(&self) -> Result<WholeGradient, Failure> {
+        let mut model = WholeGradient::new(self.glm(self.family)?);
+        if let Some(sparsity) = self.sparse.sparsity {
+            model = model.sparsity(sparsity)?;
+        }
+        match self.sparse.row_norm {
+            Some(bound) => Ok(model.row_norm(bound)?),
+            None => Ok(model),
+        }
+    }
+
+    /// Which way the default of few coefficients goes for a table of this shape; `None` for other methods.
+    pub(crate) fn route(&self, shape: Shape, privacy: Privacy) -> Option<Route> {
+        let is_default = self.method == Method::SelectRefine && self.family != Family::Multinomial;
+        let sparsity = self.sparse.sparsity.filter(|_| is_default)?;
+        let model = self.glm(self.family).ok()?;
+        Some(Route::of(&model, shape, sparsity, self.sparse.row_norm, privacy))
     }
 
     /// The columns beside the constant one.

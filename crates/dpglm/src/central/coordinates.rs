@@ -90,6 +90,11 @@ impl Coordinates {
         Ok(Self { centre, scale })
     }
 
+    /// Where the columns are measured from.
+    pub(super) fn centre(&self) -> &[f64] {
+        &self.centre
+    }
+
     /// Each row's l2 norm times its weight, rounded up.
     pub(super) fn row_norms(&self, data: &Dataset) -> Vec<f64> {
         weighted_row_norms(data, &self.centre, &self.scale)

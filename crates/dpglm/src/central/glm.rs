@@ -199,6 +199,10 @@ pub(crate) struct Estimate {
     pub covariance: Option<Vec<f64>>,
     /// Standard errors, rough ones where intervals were not asked for; empty unless either was.
     pub errors: Vec<f64>,
+    /// Where columns were measured from.
+    pub centres: Vec<f64>,
+    /// The standard error of the predictor there, that is, of the first coefficient before the columns' centres entered it.
+    pub middle_error: f64,
 }
 
 impl Estimate {
@@ -305,6 +309,7 @@ impl Glm {
         let mut coefficients = weighting.coordinates.stored(&average);
 
         // Step 8
+        let mut middle_error = 0.0;
         let covariance = match &slope {
             None if !model.rough => None,
             _ => {
@@ -327,6 +332,7 @@ impl Glm {
                         total[(j, j)] += descent.limit.powi(2);
                     }
                 }
+                middle_error = total[(0, 0)].sqrt();
                 Some(weighting.coordinates.stored_covariance(&total))
             }
         };
@@ -343,7 +349,8 @@ impl Glm {
             .zip(covariance.as_ref())
             .map(|(level, c)| intervals(&coefficients, c.diagonal().iter().copied(), level));
         let covariance = covariance.map(|c| c.as_slice().to_vec());
-        Ok(Estimate { coefficients, intervals, covariance, errors })
+        let centres = weighting.coordinates.centre().to_vec();
+        Ok(Estimate { coefficients, intervals, covariance, errors, centres, middle_error })
     }
 
     /// The sampling part of the covariance where nothing was released for it: scores vary as much as their slope says, or

@@ -2,17 +2,17 @@
 //!
 //! # Algorithm
 //! 1. Where to start and how large a score may be ([`super::start`]).
-//! 2. If more than twice as many columns are there as may be kept: each column's sum of `score_i * vote(x_ij)` over the rows, the scores taken at the start, the
-//!    votes signs or nearly so ([`super::vote`]); the s columns with the largest sums in absolute value, by one-shot Gumbel noise.
+//! 2. If more than twice as many columns are there as may be kept: as many columns as the budget can tell from noise, and no more than
+//!    asked for ([`super::affordable`]), by the votes of their entries ([`super::choice`]).
 //! 3. The dense fit of [`super::glm`] on the chosen columns, or on all, with all its steps, and its intervals if asked for.
-//! 4. Unless intervals are asked for: coefficients within 2.75 standard errors of zero become zero. Most of them belong to
-//!    columns that noise chose. If all columns were fitted, the s coefficients that are the most standard errors from zero
-//!    are kept. Both are functions of what was released.
+//! 4. Unless intervals are asked for: what noise cannot hide and is not clear of zero becomes zero; what noise hides is shrunk towards
+//!    what a chosen column may have ([`super::settle`]). If all columns were fitted, the s coefficients that are the most
+//!    standard errors from zero are kept. Both are functions of what was released.
 //!
 //! # Guarantee
-//! Replacement of one unit, for every data set. Scores are bounded by `cap`, votes by 1, and the rows of a unit share one
-//! vote, so one unit moves each sum by at most `2 cap`, plus the bounded error of summation: s selections. The rest is
-//! [`super::glm`]'s, on a table that is a function of the rows one by one and of the released columns.
+//! Replacement of one unit, for every data set. What is released before the fit is [`super::start`]'s and [`super::choice`]'s; the number
+//! of columns and the shares of the budget are functions of public numbers. The rest is [`super::glm`]'s, on a table that is a
+//! function of the rows one by one and of the released columns.
 //!
 //! # Why signs, or nearly
 //! A selection pays for the largest change of any column's sum. At the same price `sign(x)` carries more signal than x: for
@@ -23,50 +23,63 @@
 //! Cai et al. 2020 Algorithm 5 and Cai et al. 2021 Algorithm 4.2 choose anew in every step and pay s selections each time. Once is enough where
 //! columns are not too correlated; intervals hold given the chosen columns.
 
+use super::affordable::Affordable;
+use super::choice::{self, Choice, ChosenColumns};
 use super::glm::{Estimate, Fit, Glm};
 use super::screening::require_sparsity;
-use super::start::Start;
-use super::vote;
+use super::settle::settled;
+use super::start::RATE;
 use crate::accounting::Certificate;
 use crate::data::Dataset;
 use crate::data::Shape;
 use crate::error::Result;
-use crate::kernels::{Grid, column_scores, rounding};
 use crate::release::{
-    CalibratedPlan, Chosen, Estimator, Handle, PlannedRelease, Prepared, Privacy, Progress, ReleaseSession,
-    require_shape,
+    CalibratedPlan, Estimator, PlannedRelease, Prepared, Privacy, Progress, ReleaseSession, require_shape,
 };
 
-const COLUMNS: Handle<Chosen> = Handle::new("chosen columns");
-/// The share of the budget that choosing the columns deserves: a wrong column costs more than noise on a right one.
-pub(super) const SELECTION: f64 = 0.7;
+pub(crate) use super::settle::CLEAR;
 
-/// How many standard errors from zero a coefficient must be to be kept.
-pub(crate) const CLEAR: f64 = 2.75;
-
-/// Whether the columns are chosen first, and why: from public numbers alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How few coefficients are found: from public numbers alone.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Route {
-    /// Choose the columns, then fit them.
-    ChooseFirst,
+    /// Choose so many columns, then fit them.
+    ChooseFirst(usize),
     /// Fit all columns, then keep the clearest.
     FitAll,
+    /// Noise on the whole gradient, then keep the largest: [`super::WholeGradient`].
+    WholeGradient,
 }
 
 impl Route {
-    /// The better route for `sparsity` of `columns` columns, the constant one apart.
-    pub fn of(columns: usize, sparsity: usize) -> Self {
-        if columns > 2 * sparsity { Route::ChooseFirst } else { Route::FitAll }
+    /// The better route for `sparsity` of `columns` columns, the constant one apart, in rows whose l2 norm is at most `row_norm`.
+    pub fn of(model: &Glm, shape: Shape, sparsity: usize, row_norm: Option<f64>, privacy: Privacy) -> Self {
+        let columns = shape.columns - usize::from(model.intercept).min(shape.columns);
+        if columns <= 2 * sparsity && row_norm.is_none() {
+            return Route::FitAll;
+        }
+        // Noise of deviation R / mu on every vote, whose largest is about sqrt(2 L) of it, against sqrt(s) / mu with L: at a share of 0.8.
+        let competing = (2.0 * columns as f64 / sparsity as f64).ln().max(1.0);
+        if row_norm.is_some_and(|r| r < (sparsity as f64 * competing / 1.6).sqrt()) {
+            return Route::WholeGradient;
+        }
+        if columns <= 2 * sparsity {
+            return Route::FitAll;
+        }
+        let affordable = Affordable::of(&model.family, shape.units, columns, sparsity, privacy);
+        Route::ChooseFirst(affordable.columns)
     }
 
-    /// Why.
-    pub fn reason(self) -> &'static str {
+    /// What is done, and why.
+    pub fn reason(self) -> String {
         match self {
-            Route::ChooseFirst => {
-                "columns are chosen first: noise on all of them would cost more than choosing a few"
-            }
+            Route::ChooseFirst(columns) => format!(
+                "at most {columns} columns are chosen first, as many as this budget can tell from noise: noise on all of them would cost more"
+            ),
             Route::FitAll => {
-                "all columns are fitted and the clearest kept: choosing half of them or more would cost more than it saves"
+                "all columns are fitted and the clearest kept: choosing half of them or more would cost more than it saves".into()
+            }
+            Route::WholeGradient => {
+                "noise is added to the whole gradient and the largest coefficients are kept: in rows this short it costs less than choosing columns".into()
             }
         }
     }
@@ -77,6 +90,7 @@ impl Route {
 pub struct SelectRefine {
     model: Glm,
     sparsity: usize,
+    nonnegative: bool,
 }
 
 /// A fitted sparse model.
@@ -126,55 +140,52 @@ impl SelectRefine {
     /// A model of at most `sparsity` coefficients beside the intercept.
     pub fn new(model: Glm, sparsity: usize) -> Result<Self> {
         require_sparsity(sparsity, sparsity.max(1))?;
-        Ok(Self { model: model.with_rough_errors(), sparsity })
+        Ok(Self { model: model.with_rough_errors(), sparsity, nonnegative: false })
     }
-}
 
-/// Step 2: the `sparsity` columns with the largest votes, ascending, the constant one included. Units that are not `asked` have
-/// no vote.
-pub(crate) fn choose_columns(
-    model: &Glm,
-    data: &Dataset,
-    response: &[f64],
-    start: Start,
-    sparsity: usize,
-    asked: impl Fn(usize) -> bool + Sync,
-    session: &mut ReleaseSession<'_>,
-) -> Result<Vec<usize>> {
-    let constant = usize::from(model.intercept);
-    let score = model.family.bounded(start.cap)?;
-    let rows = data.sum_by_unit(|_| 1.0);
-    let weighted = |row: usize| {
-        let unit = data.unit_of(row);
-        if !asked(unit) {
-            return 0.0;
+    /// No entry of a sparse row is below zero: those that are count as zero in the choice of columns.
+    pub fn nonnegative(mut self) -> Self {
+        self.nonnegative = true;
+        self
+    }
+
+    fn route(&self, shape: Shape, privacy: Privacy) -> Route {
+        Route::of(&self.model, shape, self.sparsity, None, privacy)
+    }
+
+    /// How many columns are chosen of those of a table.
+    fn affordable(&self, shape: Shape, privacy: Privacy) -> Affordable {
+        let columns = shape.columns - usize::from(self.model.intercept);
+        Affordable::of(&self.model.family, shape.units, columns, self.sparsity, privacy)
+    }
+
+    /// The start, the choice, and the fit on what is left.
+    fn plan(&self, shape: Shape, privacy: Privacy) -> Result<Vec<PlannedRelease>> {
+        let Affordable { columns, share, .. } = self.affordable(shape, privacy);
+        let start = self.model.start_planned(shape.units, privacy)?;
+        let fit = self.model.plan(columns + usize::from(self.model.intercept), shape.units, privacy)?;
+        let (mut start, mut rest): (Vec<_>, Vec<_>) =
+            fit.into_iter().partition(|line| start.iter().any(|s| s.names(line)));
+        for line in start.iter_mut().filter(|line| line.is(RATE)) {
+            // The rate errs by a thirtieth: votes are measured from it.
+            let wanted = 30.0 / (shape.units as f64 * privacy.mu());
+            line.share = (wanted * wanted).clamp(0.003, 0.05);
         }
-        let share = data.weight(row) / rows[unit];
-        share * score.value(start.base + data.offset(row), response[row])
-    };
-    let map = vote::choose(data, constant, &asked, session)?;
-    let grid = Grid::uniform(data.design().columns(), score.cap());
-    let mut sums = column_scores(data.design(), weighted, map, &grid).values();
-    sums.drain(..constant);
-    sums.iter_mut().for_each(|s| *s = s.abs());
-    // A unit's shares sum to 1, up to rounding; its rows and the sum are rounded on both sides of a pair.
-    let error = data.shape().rows_per_unit() * rounding(data.design()) + f64::EPSILON * data.units() as f64;
-    let sensitivity = 2.0 * score.cap() * (1.0 + error) * (1.0 + 1e-9);
-    let chosen = session.top(COLUMNS, &sums, sparsity, sensitivity)?;
-    Ok((0..constant).chain(chosen.into_iter().map(|j| j + constant)).collect())
-}
-
-/// The choice of `sparsity` columns, as lines of a plan.
-pub(crate) fn planned_columns(share: f64, sparsity: usize) -> [PlannedRelease; 2] {
-    let level = vote::planned();
-    let rest = share - level.share;
-    [level, COLUMNS.planned(rest, sparsity as u64)]
+        let spent: f64 = start.iter().map(|line| line.share).sum();
+        let left = (1.0 - spent) * (1.0 - share);
+        let total: f64 = rest.iter().map(|line| line.share).sum();
+        rest.iter_mut().for_each(|line| line.share *= left / total);
+        start.extend(choice::planned((1.0 - spent) * share, columns));
+        start.extend(rest);
+        Ok(start)
+    }
 }
 
 impl Estimator for SelectRefine {
     type Rows<'r> = Dataset;
     type Shape = Shape;
-    type Layout = ();
+    /// What is chosen first; nothing if all columns are fitted.
+    type Layout = Option<Affordable>;
     type Fit = SparseFit;
 
     fn shape(data: &Self::Rows<'_>) -> Shape {
@@ -187,67 +198,68 @@ impl Estimator for SelectRefine {
         shape.require_exposures(self.model.takes_exposures())?;
         let constant = usize::from(self.model.intercept);
         require_sparsity(self.sparsity, columns - constant)?;
-        let plan = match Route::of(columns - constant, self.sparsity) {
-            Route::FitAll => self.model.plan(columns, units, privacy)?,
-            Route::ChooseFirst => {
-                let mut plan = self.model.plan(self.sparsity + constant, units, privacy)?;
-                plan.iter_mut().for_each(|line| line.share *= 1.0 - SELECTION);
-                plan.extend(planned_columns(SELECTION, self.sparsity));
-                plan
-            }
+        let route = self.route(shape, privacy);
+        let plan = match route {
+            Route::ChooseFirst(_) => self.plan(shape, privacy)?,
+            _ => self.model.plan(columns, units, privacy)?,
         };
         let calibration = CalibratedPlan::new(plan, privacy)?;
-        Ok(Prepared::new(self.clone(), (), shape, calibration))
+        let affordable = matches!(route, Route::ChooseFirst(_)).then(|| self.affordable(shape, privacy));
+        Ok(Prepared::new(self.clone(), affordable, shape, calibration))
     }
 
     fn run(
         &self,
-        (): &(),
+        affordable: &Option<Affordable>,
         data: &Self::Rows<'_>,
         mut session: ReleaseSession<'_>,
         progress: Progress<'_>,
     ) -> Result<SparseFit> {
         let Shape { columns, .. } = data.shape();
         let model = &self.model;
+        let constant = usize::from(model.intercept);
         let response = model.admitted(data);
         // Step 1
         let start = model.start(data, &response, &mut session)?;
         // Steps 2 and 3
-        let constant = usize::from(model.intercept);
-        let route = Route::of(columns - constant, self.sparsity);
-        let support: Vec<usize>;
-        let estimate: Estimate;
-        match route {
-            Route::ChooseFirst => {
-                support =
-                    choose_columns(model, data, &response, start, self.sparsity, |_| true, &mut session)?;
-                let chosen = data.with_columns(&support)?;
-                estimate = model.descend(&chosen, &response, start, &mut session, progress)?;
-            }
-            Route::FitAll => {
-                support = (0..columns).collect();
-                estimate = model.descend(data, &response, start, &mut session, progress)?;
-            }
-        }
-        let errors = estimate.errors.clone();
-        let mut certificate = session.close(data.adjacency());
-        if route == Route::ChooseFirst {
-            certificate = certificate
-                .enforcing("the rows of a unit share one vote of bounded score in the choice of columns");
-        }
-        let mut found = SparseFit { support, fit: estimate.certified(certificate) };
+        let Some(affordable) = affordable else {
+            let estimate = model.descend(data, &response, start, &mut session, progress)?;
+            let certificate = session.close(data.adjacency());
+            return Ok(self.clearest((0..columns).collect(), estimate, certificate));
+        };
+        let choice =
+            Choice { columns: affordable.columns, signed: affordable.signed, nonnegative: self.nonnegative };
+        let ChosenColumns { support, signs } =
+            choice::choose(model, data, &response, start, choice, |_| true, &mut session)?;
+        let chosen = data.with_columns(&support)?.in_doubles()?;
+        let estimate = model.descend(&chosen, &response, start, &mut session, progress)?;
         // Step 4
-        let clearness = |i: usize, b: f64| b.abs() / errors[i].max(f64::MIN_POSITIVE);
-        if route == Route::FitAll {
-            let mut order: Vec<f64> =
-                (constant..errors.len()).map(|i| clearness(i, found.fit.coefficients[i])).collect();
-            order.sort_by(|a, b| b.total_cmp(a));
-            let least = order.get(self.sparsity - 1).copied().unwrap_or(0.0);
-            found.keep(|i, b| i < constant || clearness(i, b) >= least);
-        }
-        if found.fit.intervals.is_none() && route == Route::ChooseFirst {
-            found.keep(|i, b| i < constant || clearness(i, b) >= CLEAR);
+        let expected = if model.is_real() { start.cap } else { 1.0 };
+        let settled = settled(&estimate, &signs, constant, start, expected);
+        let certificate = session
+            .close(data.adjacency())
+            .enforcing("the rows of a unit share one vote of bounded score in the choice of columns");
+        let mut found = SparseFit { support, fit: estimate.certified(certificate) };
+        if found.fit.intervals.is_none() {
+            found.fit.coefficients = settled;
+            found.keep(|i, b| i < constant || b != 0.0);
         }
         Ok(found)
+    }
+}
+
+impl SelectRefine {
+    /// Step 4 where all columns were fitted.
+    fn clearest(&self, support: Vec<usize>, estimate: Estimate, certificate: Certificate) -> SparseFit {
+        let constant = usize::from(self.model.intercept);
+        let errors = estimate.errors.clone();
+        let mut found = SparseFit { support, fit: estimate.certified(certificate) };
+        let clearness = |i: usize, b: f64| b.abs() / errors[i].max(f64::MIN_POSITIVE);
+        let mut order: Vec<f64> =
+            (constant..errors.len()).map(|i| clearness(i, found.fit.coefficients[i])).collect();
+        order.sort_by(|a, b| b.total_cmp(a));
+        let least = order.get(self.sparsity - 1).copied().unwrap_or(0.0);
+        found.keep(|i, b| i < constant || clearness(i, b) >= least);
+        found
     }
 }

@@ -1,12 +1,16 @@
 //! Neighbours that try to break the claimed sensitivities of the sparse estimators ([`crate::release::tape`]).
 
+use super::choice::{self, Choice};
 use super::dense_attacks::{COLUMNS, privacy, shape, withstands};
-use super::{DpIht, Glm, Multinomial, NoisyIht, SelectRefine, Selection, SparseMean, SparseMultinomial};
-use crate::data::Dataset;
+use super::start::Start;
+use super::{
+    DpIht, Glm, Multinomial, NoisyIht, SelectRefine, Selection, SparseMean, SparseMultinomial, WholeGradient,
+};
+use crate::data::{Dataset, Design};
 use crate::error::Result;
 use crate::families::Family;
 use crate::noise::RandomSource;
-use crate::release::Estimator;
+use crate::release::{CalibratedPlan, Estimator};
 use crate::tuning::TunedSparsity;
 
 /// Attacks a fit of tables with an intercept, of units or of rows, with responses in [0, 1].
@@ -35,9 +39,64 @@ fn select_refine_withstands_neighbours() {
         [("rows, chosen", false, 1), ("units, chosen", true, 1), ("rows", false, 2), ("units", true, 2)]
     {
         let sparse = SelectRefine::new(model(Family::Logistic), sparsity).expect("valid");
-        let prepared = sparse.prepare(shape(units), privacy()).expect("valid");
-        attack(name, units, move |data, rng| prepared.fit(data, rng).map(drop));
+        for sparse in [sparse.clone(), sparse.nonnegative()] {
+            let prepared = sparse.prepare(shape(units), privacy()).expect("valid");
+            attack(name, units, move |data, rng| prepared.fit(data, rng).map(drop));
+        }
     }
+}
+
+/// The votes of sparse rows, with and without a declared sign, whatever their entries are: signed and unsigned ones.
+#[test]
+fn votes_of_sparse_rows_withstand_neighbours() {
+    for (name, nonnegative, signed) in [
+        ("sparse rows", false, true),
+        ("declared sparse rows", true, true),
+        ("declared sparse rows, unsigned", true, false),
+    ] {
+        let choice = Choice { columns: 1, signed, nonnegative };
+        let model = model(Family::Logistic);
+        let calibration = CalibratedPlan::new(choice::planned(1.0, 1).to_vec(), privacy()).expect("valid");
+        withstands(name, 20_000, |tables| {
+            let pair = tables.neighbours(true, false, |u| u).map(|data| in_sparse_rows(&data));
+            let (model, calibration) = (model.clone(), calibration.clone());
+            let start = Start { base: 4.0 * tables.uniform() - 2.0, cap: 0.5 };
+            let seed = tables.uniform().to_bits();
+            Box::new(move |side| {
+                let data = &pair[usize::from(side)];
+                let rng = &mut RandomSource::insecure_seeded(seed);
+                let response = model.admitted(data);
+                let session = &mut calibration.open(rng);
+                choice::choose(&model, data, &response, start, choice, |_| true, session).expect("chooses");
+            })
+        });
+    }
+}
+
+/// The same rows, stored sparsely.
+fn in_sparse_rows(data: &Dataset) -> Dataset {
+    let design = data.design();
+    let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for row in 0..design.rows() {
+        for (j, x) in design.row(row).enumerate().filter(|(_, x)| *x != 0.0) {
+            indices.push(j as u32);
+            values.push(x);
+        }
+        starts.push(indices.len());
+    }
+    let design =
+        Design::from_csr(design.columns(), starts, indices, crate::data::Values::F64(values)).expect("shape");
+    Dataset::new(design, data.response().to_vec()).expect("shape")
+}
+
+#[test]
+fn whole_gradients_withstand_neighbours() {
+    let sparse = WholeGradient::new(model(Family::Poisson));
+    let prepared = sparse.prepare(shape(true), privacy()).expect("valid");
+    attack("median length", true, move |data, rng| prepared.fit(data, rng).map(drop));
+    let bounded = WholeGradient::new(model(Family::Logistic)).row_norm(0.7).expect("valid");
+    let prepared = bounded.prepare(shape(false), privacy()).expect("valid");
+    attack("public length", false, move |data, rng| prepared.fit(data, rng).map(drop));
 }
 
 #[test]

@@ -11,7 +11,6 @@
 
 use super::multinomial::{Multinomial, MultinomialFit};
 use super::screening::require_sparsity;
-use super::select_refine::SELECTION;
 use crate::data::Dataset;
 use crate::data::Shape;
 use crate::error::Result;
@@ -21,6 +20,8 @@ use crate::release::{
 };
 
 const COLUMNS: Handle<Chosen> = Handle::new("chosen columns");
+/// The share of the budget that choosing the columns deserves: a wrong column costs more than noise on a right one.
+const SELECTION: f64 = 0.7;
 
 /// A private multinomial model of few columns.
 #[derive(Debug, Clone, PartialEq)]

@@ -25,7 +25,7 @@ use std::borrow::Cow;
 
 const CENTRE: Handle<Chosen> = Handle::new("response centre");
 const SCALE: Handle<Chosen> = Handle::new("residual scale");
-const RATE: Handle<Vector> = Handle::new("response rate");
+pub(super) const RATE: Handle<Vector> = Handle::new("response rate");
 /// A mean of 1, as a whole number; 2^36 of them fit a 64-bit sum.
 const ONE: f64 = 16_777_216.0;
 

@@ -221,6 +221,16 @@ impl Dataset {
         Ok(Self { design, response: response.clone(), weights, offsets, units })
     }
 
+    /// The same rows, of whatever storage, in double precision: so that they can be measured from a centre.
+    pub(crate) fn in_doubles(self) -> Result<Self> {
+        if self.design.can_be_centred() {
+            return Ok(self);
+        }
+        let (rows, columns) = (self.design.rows(), self.design.columns());
+        let entries = (0..rows).flat_map(|row| self.design.row(row)).collect();
+        Ok(Self { design: Design::from_f64(rows, columns, entries)?, ..self })
+    }
+
     /// The rows for which `keep` holds, in order, stored densely in double precision. Each row is its own unit.
     pub(crate) fn with_rows_where(&self, keep: impl Fn(usize) -> bool) -> Result<Self> {
         let columns = self.design.columns();

@@ -145,6 +145,11 @@ impl Design {
         matches!(self.storage, Storage::F64(_) | Storage::F32(_))
     }
 
+    /// Whether rows are stored sparsely.
+    pub(crate) fn is_sparse(&self) -> bool {
+        matches!(self.storage, Storage::Csr(_))
+    }
+
     /// The same rows with every entry clamped to [-1, 1]; one-byte entries to the largest whole number inside.
     pub(crate) fn clamped(&self) -> Self {
         let storage = match &self.storage {

@@ -229,6 +229,19 @@ impl Part for Sign {
     }
 }
 
+/// Whether it is above zero.
+#[derive(Clone, Copy)]
+pub(super) struct Present;
+
+impl Part for Present {
+    #[inline(always)]
+    fn of<L: Lanes>(self, lanes: L, x: L::Vector) -> L::Vector {
+        // s (s + 1) / 2 of a sign s.
+        let (sign, half) = (lanes.sign(x), lanes.splat(0.5));
+        lanes.mul(sign, lanes.mul_add(sign, half, half))
+    }
+}
+
 /// The entry times this power of two, clamped to [-1, 1].
 #[derive(Clone, Copy)]
 pub(super) struct Clamped(pub f64);

@@ -176,6 +176,7 @@ fn plain_sums_are_within_their_bound() {
                     .collect();
                 let signs = column_scores(&design, score, Map::Sign, &none).values();
                 let clamped = column_scores(&design, score, Map::Clamped(2), &none).values();
+                let present = column_scores(&design, score, Map::Present, &none).values();
                 for j in (0..columns).step_by(1 + columns / 4) {
                     let terms = (0..rows).map(|i| {
                         let [x, scale] = entry(&design, i, j);
@@ -190,6 +191,9 @@ fn plain_sums_are_within_their_bound() {
                     let exact = Exact::new(terms.clone().map(|[r, x, _]| [r, sign(x)]));
                     let allowed = exact.allows(signs[j], error_of(&design, rows));
                     assert!(allowed, "{rows} x {columns}, signs of column {j}, {design:?}");
+                    let exact = Exact::new(terms.clone().map(|[r, x, _]| [r, f64::from(u8::from(x > 0.0))]));
+                    let allowed = exact.allows(present[j], error_of(&design, rows));
+                    assert!(allowed, "{rows} x {columns}, present entries of column {j}, {design:?}");
                     let clamp =
                         |x: f64| if design.can_be_centred() { (4.0 * x).clamp(-1.0, 1.0) } else { sign(x) };
                     let exact = Exact::new(terms.map(|[r, x, _]| [r, clamp(x)]));
@@ -218,6 +222,7 @@ fn scores_are_gradients_that_ignore_the_predictor() {
     };
     assert_eq!(parts(&[-0.0, 0.0, -5e-324, 1e30, -7.0], Map::Sign), [0.0, 0.0, -2.5, 2.5, -2.5]);
     assert_eq!(parts(&[0.0, 0.1, -0.125, 0.3, -1e30], Map::Clamped(2)), [0.0, 1.0, -1.25, 2.5, -2.5]);
+    assert_eq!(parts(&[-0.0, 0.0, -0.5, 5e-324, 1e30], Map::Present), [0.0, 0.0, 0.0, 2.5, 2.5]);
 }
 
 #[test]

@@ -198,6 +198,14 @@ pub fn entries() -> &'static [Entry] {
             audit: sparse::dp_iht,
         },
         Entry {
+            name: "whole-gradient",
+            types: &["WholeGradient"],
+            summary: "regression on many columns in short rows by noisy gradients of all of them",
+            guarantee: "Gaussians, every data set",
+            reference: "after Wang and Xu 2021 Algorithm 3; truncated once",
+            audit: sparse::whole_gradient,
+        },
+        Entry {
             name: "sparse-multinomial",
             types: &["SparseMultinomial"],
             summary: "sparse multinomial regression: columns chosen once, then the dense fit on them",

@@ -7,6 +7,7 @@ use super::tables::{Frame, Store};
 use super::{AuditCase, Slack};
 use crate::central::{
     DpIht, Glm, Multinomial, NoisyIht, Prepared, SelectRefine, Selection, SparseFit, SparseMultinomial,
+    WholeGradient,
 };
 use crate::data::Dataset;
 use crate::error::Result;
@@ -125,6 +126,28 @@ pub(super) fn dp_iht() -> Result<AuditCase> {
         one(name, Family::Gaussian, None, Frame::new(UNITS, 3, offset(times)).with_intercept())
     }));
     audit("dp-iht", variants, NONE)
+}
+
+pub(super) fn whole_gradient() -> Result<AuditCase> {
+    let one = |name: &'static str, family: Family, norm: Option<f64>, frame: Frame| {
+        let prepare = move |frame: &Frame, privacy| {
+            let mut model = WholeGradient::new(glm(family.clone(), frame)?);
+            if let Some(norm) = norm {
+                model = model.row_norm(norm)?;
+            }
+            model.prepare(frame.shape(), privacy)
+        };
+        sparse(name, frame, prepare, |m, data, rng| m.fit(data, rng))
+    };
+    let mut variants: Vec<Variant> =
+        ways((0.0, 1.0)).into_iter().map(|(name, frame)| one(name, Family::Logistic, None, frame)).collect();
+    variants.push(one("public length", Family::Logistic, Some(0.7), Frame::new(UNITS, 2, (0.0, 1.0))));
+    let exposed = Frame::new(UNITS, 3, (0.0, 9.0)).with_intercept();
+    variants.push(one("exposures", Family::Poisson, None, Frame { exposures: true, ..exposed }));
+    variants.extend(OFFSETS.map(|(name, times)| {
+        one(name, Family::Gaussian, None, Frame::new(UNITS, 3, offset(times)).with_intercept())
+    }));
+    audit("whole-gradient", variants, NONE)
 }
 
 pub(super) fn sparse_multinomial() -> Result<AuditCase> {

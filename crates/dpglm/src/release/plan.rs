@@ -134,6 +134,11 @@ impl PlannedRelease {
         self.what == handle.name
     }
 
+    /// Whether the other line is of the same release.
+    pub(crate) fn names(&self, other: &Self) -> bool {
+        self.what == other.what
+    }
+
     /// The same line with this factor on its share, to be spent in a later stage.
     pub(crate) fn at(self, stage: u8, factor: f64) -> Self {
         Self { stage, share: factor * self.share, ..self }

@@ -21,9 +21,10 @@
 
 use super::validation::{Judge, first_part, require_divisible, require_rows, validates};
 
+use crate::central::choice::{self, Choice};
 use crate::central::glm::Glm;
 use crate::central::screening::require_sparsity;
-use crate::central::select_refine::{CLEAR, SparseFit, choose_columns, planned_columns};
+use crate::central::select_refine::{CLEAR, SparseFit};
 use crate::data::Dataset;
 use crate::data::Shape;
 use crate::error::Result;
@@ -88,7 +89,7 @@ impl Estimator for TunedSparsity {
         let mut first: Vec<PlannedRelease> = self.path_model().plan(width, first_part(rows), privacy)?;
         first.iter_mut().for_each(|line| line.share *= PATH_SHARE);
         if choosing {
-            first.extend(planned_columns(columns_share, self.largest));
+            first.extend(choice::planned(columns_share, self.largest));
         }
         let mut all = self.model.plan(width, rows, privacy)?;
         all.iter_mut().for_each(|line| line.share *= 1.0 - PATH_SHARE - columns_share);
@@ -116,7 +117,8 @@ impl Estimator for TunedSparsity {
         let path_model = self.path_model();
         let start = path_model.start(&thin, &model.admitted(&thin), &mut session)?;
         let support: Vec<usize> = if largest + constant < columns {
-            choose_columns(model, data, &response, start, largest, |row| !validates(row), &mut session)?
+            let all = Choice { columns: largest, signed: false, nonnegative: false };
+            choice::choose(model, data, &response, start, all, |row| !validates(row), &mut session)?.support
         } else {
             (0..columns).collect()
         };

@@ -13,8 +13,8 @@ pub struct SparseArguments {
     #[arg(long, value_name = "S", value_parser = flags::sparsity, allow_negative_numbers = true)]
     #[arg(help_heading = "Sparse models")]
     pub sparsity: Option<usize>,
-    /// A public bound on the l2 norm of every row as stored (columns scaled to [-1, 1], with the constant one), for --method
-    /// dp-iht; longer rows are shortened [default: found privately]
+    /// A public bound on the l2 norm of every row as stored (columns scaled to [-1, 1]), such as 1 for tf-idf text; longer rows are
+    /// shortened. For many columns and short rows; for --method dp-iht the constant counts too
     #[arg(long, value_name = "R", value_parser = flags::number, allow_negative_numbers = true)]
     #[arg(help_heading = "Sparse models")]
     row_norm: Option<f64>,
