@@ -7,6 +7,7 @@ use super::model::{Coefficient, Family, INTERCEPT, Method, coefficient_of_class}
 use super::{render, table};
 use dpglm::accounting::Certificate;
 use dpglm::error::{Message, Parameter};
+use dpglm::families::Domain as Values;
 use dpglm_io::{Domain, Schema, Target};
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
@@ -185,9 +186,9 @@ impl FitDocument {
         let outputs = if self.family == Family::Multinomial { 1..classes.len() } else { 0..1 };
         outputs
             .map(|class| {
-                let called = |name: &str| match self.family {
-                    Family::Multinomial => coefficient_of_class(classes, class, name),
-                    _ => name.to_owned(),
+                let called = |name: &str| match self.family == Family::Multinomial {
+                    true => coefficient_of_class(classes, class, name),
+                    false => name.to_owned(),
                 };
                 let intercept = if self.intercept { Some(find(&called(INTERCEPT))?) } else { None };
                 let slope = |name: &String| if is_zero(name) { Ok(0.0) } else { find(&called(name)) };
@@ -339,16 +340,18 @@ impl Artefact {
         match self {
             Artefact::Fit(fit) => {
                 let rows = if fit.unit.is_some() { "units" } else { "rows" };
-                let of = match (&fit.target.levels, fit.family) {
-                    (Some(levels), Family::Logistic) if levels.len() == 2 => {
+                let of = match (&fit.target.levels, fit.family.one_predictor()) {
+                    (Some(levels), Some(family))
+                        if family.domain() == Values::Binary && levels.len() == 2 =>
+                    {
                         format!("{} ({} against {})", fit.target.name, levels[1], levels[0])
                     }
-                    (Some(levels), Family::Multinomial) if !levels.is_empty() => {
+                    (Some(levels), None) if !levels.is_empty() => {
                         format!("{} (against {})", fit.target.name, levels[0])
                     }
                     _ => fit.target.name.clone(),
                 };
-                let family = render::sentence(&fit.family.name());
+                let family = render::sentence(fit.family.name());
                 let chosen = chosen(fit.support.as_deref(), &fit.columns);
                 let table = table::table(
                     "coefficient",

@@ -98,7 +98,7 @@ impl Prepared {
         let named = Named::new(&coefficients)?;
         Ok(FitDocument {
             schema: FIT.into(),
-            family: model.family,
+            family: model.family.clone(),
             method: model.method,
             n,
             unit: self.schema.unit().map(str::to_owned),

@@ -100,9 +100,9 @@ impl Model {
         }
         let family = self.family.name();
         let fits = match method {
-            Method::JohnsonLindenstrauss => self.family == Family::Gaussian,
+            Method::JohnsonLindenstrauss => self.family.is_linear(),
             Method::FrankWolfe | Method::TwoStage | Method::Transfer | Method::TransferLiteral => {
-                matches!(self.family, Family::Gaussian | Family::Logistic)
+                self.family.is_linear() || self.family.is_logistic()
             }
             Method::SelectRefine => true,
             _ => self.family != Family::Multinomial,
@@ -145,21 +145,21 @@ impl Model {
     pub(super) fn chosen_sparse(&self) -> Result<Chosen<'_>, Failure> {
         let sparse = &self.sparse;
         let (s, entry) = (sparse.sparsity.unwrap_or(1), sparse.entry);
-        let logistic = self.family == Family::Logistic;
+        let logistic = self.family.is_logistic();
         let target = self.target_bounds();
         let asked = sparse.sparsity;
         let largest = move |fit: Fit| Estimates::of_largest(fit, asked);
         let noisy = |selection| -> Result<Chosen<'_>, Failure> {
             // The constant column is an entry of the row too.
             let entry = if self.intercept { entry.max(1.0) } else { entry };
-            let model = NoisyIht::new(self.glm(self.family)?, s, entry, selection)?;
+            let model = NoisyIht::new(self.glm()?, s, entry, selection)?;
             Ok(Ready::by(model, Estimates::from))
         };
         let chosen = match self.method {
             Method::NoisyIht => noisy(Selection::Gumbel)?,
             Method::PeelingIht => noisy(Selection::Peeling)?,
             Method::DpIht => {
-                let model = DpIht::new(self.glm(self.family)?, s)?;
+                let model = DpIht::new(self.glm()?, s)?;
                 let model = match sparse.row_norm {
                     Some(bound) => model.row_norm(bound)?,
                     None => model,
@@ -194,7 +194,7 @@ impl Model {
             Method::Transfer | Method::TransferLiteral => Ready::by(self.transfer(s)?, largest),
             Method::Iht => {
                 let (iht, ridge) = (Iht::new(s)?, self.ridge.unwrap_or(0.0));
-                let Some(family) = self.family.one_predictor() else {
+                let Some(family) = self.family.one_predictor().cloned() else {
                     return Err(Failure::Usage(Message::new(
                         "{} iht has no multinomial model",
                         &[&Parameter::Method],
@@ -213,13 +213,13 @@ impl Model {
             }
             _ => match sparse.largest {
                 Some(most) => {
-                    let tuned = TunedSparsity::new(self.glm(self.family)?, most)?;
+                    let tuned = TunedSparsity::new(self.glm()?, most)?;
                     Box::new(move |shape, privacy| {
                         let tuned = tuned.up_to(self.free_columns(shape))?;
                         Ready::prepared(tuned.prepare(shape, privacy)?, Estimates::from)
                     })
                 }
-                None => Ready::by(SelectRefine::new(self.glm(self.family)?, s)?, Estimates::from),
+                None => Ready::by(SelectRefine::new(self.glm()?, s)?, Estimates::from),
             },
         };
         Ok(Box::new(move |shape, privacy| {
@@ -246,9 +246,10 @@ impl Model {
 
     fn transfer(&self, sparsity: usize) -> Result<Transfer, Failure> {
         let sparse = &self.sparse;
-        let mut model = match self.family {
-            Family::Logistic => Transfer::logistic(sparse.entry, sparsity)?,
-            _ => Transfer::linear(self.target_bounds(), sparse.entry, sparsity)?,
+        let mut model = if self.family.is_logistic() {
+            Transfer::logistic(sparse.entry, sparsity)?
+        } else {
+            Transfer::linear(self.target_bounds(), sparse.entry, sparsity)?
         };
         if let Some(ridge) = self.ridge {
             model = model.ridge(ridge)?;

@@ -34,7 +34,7 @@ fn select_refine_withstands_neighbours() {
     for (name, units, sparsity) in
         [("rows, chosen", false, 1), ("units, chosen", true, 1), ("rows", false, 2), ("units", true, 2)]
     {
-        let sparse = SelectRefine::new(model(Family::Logistic), sparsity).expect("valid");
+        let sparse = SelectRefine::new(model(Family::logistic()), sparsity).expect("valid");
         let prepared = sparse.prepare(shape(units), privacy()).expect("valid");
         attack(name, units, move |data, rng| prepared.fit(data, rng).map(drop));
     }
@@ -42,7 +42,7 @@ fn select_refine_withstands_neighbours() {
 
 #[test]
 fn tuned_sparsity_withstands_neighbours() {
-    let tuned = TunedSparsity::new(model(Family::Logistic), 2).expect("valid");
+    let tuned = TunedSparsity::new(model(Family::logistic()), 2).expect("valid");
     let prepared = tuned.prepare(shape(false), privacy()).expect("valid");
     attack("tuned", false, move |data, rng| prepared.fit(data, rng).map(drop));
 }
@@ -50,7 +50,7 @@ fn tuned_sparsity_withstands_neighbours() {
 #[test]
 fn noisy_iterative_hard_thresholding_withstands_neighbours() {
     for (name, selection) in [("gumbel", Selection::Gumbel), ("peeling", Selection::Peeling)] {
-        let sparse = NoisyIht::new(model(Family::Gaussian), 2, 1.0, selection).expect("valid");
+        let sparse = NoisyIht::new(model(Family::gaussian()), 2, 1.0, selection).expect("valid");
         let prepared = sparse.prepare(shape(false), privacy()).expect("valid");
         attack(name, false, move |data, rng| prepared.fit(data, rng).map(drop));
     }
@@ -58,10 +58,10 @@ fn noisy_iterative_hard_thresholding_withstands_neighbours() {
 
 #[test]
 fn dp_iht_withstands_neighbours() {
-    let sparse = DpIht::new(model(Family::Poisson), 2).expect("valid");
+    let sparse = DpIht::new(model(Family::poisson()), 2).expect("valid");
     let prepared = sparse.prepare(shape(true), privacy()).expect("valid");
     attack("median length", true, move |data, rng| prepared.fit(data, rng).map(drop));
-    let bounded = DpIht::new(model(Family::Logistic), 2).and_then(|m| m.row_norm(0.7)).expect("valid");
+    let bounded = DpIht::new(model(Family::logistic()), 2).and_then(|m| m.row_norm(0.7)).expect("valid");
     let prepared = bounded.prepare(shape(false), privacy()).expect("valid");
     attack("public length", false, move |data, rng| prepared.fit(data, rng).map(drop));
 }

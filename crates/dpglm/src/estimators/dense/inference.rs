@@ -31,7 +31,6 @@ mod releases;
 #[cfg(test)]
 mod tests;
 
-use super::Likelihood;
 use super::plan::{InferencePlan, SEEN};
 use super::prior::GUESS;
 use super::scores::{Found, Passes, RecomposeBy, eigen_of};
@@ -212,7 +211,7 @@ impl Passes<'_> {
             for (direction, known) in found.precisions.iter().enumerate() {
                 before.view_mut((direction * d, direction * d), (d, d)).copy_from(known);
             }
-            let moved = if matches!(model.likelihood, Likelihood::Gaussian { .. }) { 0.0 } else { CURVED };
+            let moved = if model.likelihood.is_linear() { 0.0 } else { CURVED };
             let before = inverted(&(inverted(&before) + &identity * (moved * moved)));
             let before = &whitening * before * whitening.transpose();
             let score = &mean_score + &clear * &mean_point;
@@ -237,12 +236,12 @@ impl Passes<'_> {
             let linear = length < LINEAR && length * spans[j % d] < LINEAR_REACH;
             // From end to end of its column, in units of the response.
             let error = covariance[(j, j)].max(0.0).sqrt() * spans[j % d] / far.inverse()[j % d];
-            error < TOLD && settled && (linear || matches!(model.likelihood, Likelihood::Gaussian { .. }))
+            error < TOLD && settled && (linear || model.likelihood.is_linear())
         };
         let mut determined: Vec<bool> =
             (0..size).map(|j| of_prior[(j, j)] < FREE * covariance[(j, j)] && trusted(j)).collect();
         // A mean that is curved in the predictor tells the intercept only together with the slopes.
-        if model.intercept && d > 1 && !matches!(model.likelihood, Likelihood::Gaussian { .. }) {
+        if model.intercept && d > 1 && !model.likelihood.is_linear() {
             for block in determined.chunks_exact_mut(d) {
                 let known = block[1..].iter().filter(|&&is| is).count();
                 block[0] &= 2 * known >= d - 1;

@@ -1,9 +1,10 @@
 //! Fits of tables cut into parts are fits of the whole, to the last bit.
 
-use super::{Likelihood, Regression};
+use super::{Domain, Likelihood, Regression};
 use crate::central::Privacy;
 use crate::data::{Dataset, Design, Values};
 use crate::estimators::bounds::{Magnitude, Sought};
+use crate::families::toy;
 use crate::noise::RandomSource;
 use crate::passes::cut::Cut;
 use crate::privacy::Budget;
@@ -59,11 +60,11 @@ impl Whole {
         };
         let response = rows.clone().map(|row| {
             let u = noise(row, 1) - 0.5 * noise(row, 2) + noise(row, 5);
-            match self.likelihood {
-                Likelihood::Gaussian { .. } => 2005.0 + 3.0 * u,
-                Likelihood::Logistic => f64::from(u8::from(u > 0.0)),
-                Likelihood::Poisson { .. } => (1.0 + u).exp().floor(),
-                Likelihood::Multinomial { classes } => (classes as f64 * (0.5 + 0.19 * u)).floor(),
+            match self.likelihood.domain() {
+                Domain::Real => 2005.0 + 3.0 * u,
+                Domain::Binary => f64::from(u8::from(u > 0.0)),
+                Domain::Count => (1.0 + u).exp().floor(),
+                Domain::Classes(classes) => (classes as f64 * (0.5 + 0.19 * u)).floor(),
             }
         });
         let mut data = Dataset::new(design.expect("shape"), response.collect()).expect("shape");
@@ -109,18 +110,19 @@ impl Whole {
 #[test]
 fn parts_of_a_table_give_the_fit_of_the_whole() {
     let likelihoods = [
-        Likelihood::Gaussian { low: 1990.0, high: 2020.0 },
-        Likelihood::Logistic,
-        Likelihood::Poisson { low: 0.0, high: 50.0 },
+        Likelihood::gaussian(1990.0, 2020.0),
+        Likelihood::logistic(),
+        Likelihood::poisson(0.0, 50.0),
         Likelihood::Multinomial { classes: 3 },
+        Likelihood::new(toy::family(), (0.0, 1.0)),
     ];
     for likelihood in likelihoods {
         for (storage, each) in [("f64", 1), ("f64", 3), ("f32", 1), ("i8", 2), ("csr", 1), ("csr", 3)] {
-            let exposures = matches!(likelihood, Likelihood::Poisson { .. });
-            let whole = Whole { likelihood, storage, each, weights: each < 3, exposures };
-            let mut model = Regression::new(likelihood).expect("valid").with_intercept();
+            let exposures = matches!(likelihood.domain(), Domain::Count);
+            let whole = Whole { likelihood: likelihood.clone(), storage, each, weights: each < 3, exposures };
+            let mut model = Regression::new(likelihood.clone()).expect("valid").with_intercept();
             whole.compare(&model, 0.3);
-            if each == 1 || !matches!(likelihood, Likelihood::Multinomial { .. }) {
+            if each == 1 || !matches!(likelihood.domain(), Domain::Classes(_)) {
                 model = model.intervals(0.95).expect("valid");
             }
             whole.compare(&model, 8.0);
@@ -130,12 +132,13 @@ fn parts_of_a_table_give_the_fit_of_the_whole() {
 
 #[test]
 fn parts_of_a_table_find_the_bounds_of_the_whole() {
-    let likelihood = Likelihood::Gaussian { low: -1e6, high: 1e6 };
-    let whole = Whole { likelihood, storage: "f32", each: 2, weights: true, exposures: false };
+    let likelihood = Likelihood::gaussian(-1e6, 1e6);
+    let whole =
+        Whole { likelihood: likelihood.clone(), storage: "f32", each: 2, weights: true, exposures: false };
     let magnitude = Magnitude::new(1e6, 1e-3).expect("valid");
     let sought = Some(Sought { magnitude, low: -1e6, high: 1e6, whole: None });
     let columns = vec![None, sought, None, sought];
-    let model = Regression::new(likelihood).expect("valid").with_intercept();
+    let model = Regression::new(likelihood.clone()).expect("valid").with_intercept();
     let model = model.searching(columns, sought, 0.2).expect("valid");
     whole.compare(&model, 2.0);
 }
