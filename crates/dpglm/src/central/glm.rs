@@ -303,7 +303,7 @@ impl Glm {
 
         // Step 7
         let drive = slope.as_ref().unwrap_or(&features).drive(AVERAGED).calmed(variance(noise[1], cap));
-        let average = run(&drive, &mut iterate, &score, session)?;
+        let average = run(&drive, &mut iterate, score, session)?;
         let mut coefficients = weighting.coordinates.stored(&average);
 
         // Step 8
