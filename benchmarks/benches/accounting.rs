@@ -39,7 +39,7 @@ fn calibrate_selection_and_values(bencher: Bencher) {
 /// All of the planning of a dense fit, with intervals (whose tail levels are selections) and without.
 #[divan::bench(args = [false, true])]
 fn plan_a_dense_fit(bencher: Bencher, intervals: bool) {
-    let mut model = Regression::new(Likelihood::Logistic).expect("valid").with_intercept();
+    let mut model = Regression::new(Likelihood::logistic()).expect("valid").with_intercept();
     if intervals {
         model = model.intervals(0.95).expect("valid");
     }

@@ -27,14 +27,14 @@ static DATA: LazyLock<Dataset> = LazyLock::new(|| {
     let x: Vec<f64> = (0..ROWS * COLUMNS).map(|_| 2.0 * uniform() - 1.0).collect();
     let y = x
         .chunks_exact(COLUMNS)
-        .map(|row| f64::from(u8::from(uniform() < Family::Logistic.mean(row[0] - row[1]))));
+        .map(|row| f64::from(u8::from(uniform() < Family::logistic().mean(row[0] - row[1]))));
     let y = y.collect();
     Dataset::new(Design::from_f64(ROWS, COLUMNS, x).expect("shape"), y).expect("shape")
 });
 
 fn prepared() -> Prepared<Glm> {
     let budget = Budget::new(1.0, 1e-7).expect("valid");
-    Glm::new(Family::Logistic, (0.0, 1.0))
+    Glm::new(Family::logistic(), (0.0, 1.0))
         .and_then(|glm| glm.prepare(Shape::new(COLUMNS, ROWS), Privacy::Budget(budget)))
         .expect("valid")
 }

@@ -35,7 +35,7 @@ fn data() -> Dataset {
         .chunks_exact(COLUMNS)
         .map(|row| {
             let predictor = row[..SPARSITY].iter().map(|&x| f64::from(x)).sum::<f64>() / 3.0;
-            f64::from(u8::from(f64::from(uniform()) < Family::Logistic.mean(predictor)))
+            f64::from(u8::from(f64::from(uniform()) < Family::logistic().mean(predictor)))
         })
         .collect();
     Dataset::new(Design::from_f32(ROWS, COLUMNS, x).expect("shape"), y).expect("shape")
@@ -47,7 +47,7 @@ fn main() {
         unreachable!("single precision was asked for")
     };
     let privacy = Privacy::Budget(Budget::new(0.5, 1.25e-5).expect("budget"));
-    let model = || Glm::new(Family::Logistic, (0.0, 1.0)).expect("model");
+    let model = || Glm::new(Family::logistic(), (0.0, 1.0)).expect("model");
     let default = SelectRefine::new(model(), SPARSITY)
         .and_then(|m| m.prepare(Shape::new(COLUMNS, ROWS), privacy))
         .expect("plan");

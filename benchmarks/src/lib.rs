@@ -66,7 +66,7 @@ pub fn sparse_logistic(n: usize, d: usize, s: usize, seed: u64) -> dpglm::Result
     let x = features(seed, n * d);
     let y = x.chunks_exact(d).map(|row| {
         let u = places.iter().zip(&values).map(|(&j, b)| f64::from(row[j]) * b).sum();
-        f64::from(u8::from(uniform(rng) < Family::Logistic.mean(u)))
+        f64::from(u8::from(uniform(rng) < Family::logistic().mean(u)))
     });
     let y = y.collect();
     Ok((Dataset::new(Design::from_f32(n, d, x)?, y)?, spread(d, &places, &values)))

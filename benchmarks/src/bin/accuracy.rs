@@ -55,10 +55,7 @@ fn fitted(
             .expect("fit")
             .coefficients;
     }
-    let likelihood = match family {
-        Family::Logistic => Likelihood::Logistic,
-        _ => Likelihood::Gaussian { low: target.0, high: target.1 },
-    };
+    let likelihood = Likelihood::new(family, target);
     let mut fit = Regression::new(likelihood).and_then(|model| model.fit(data, privacy, rng)).expect("fit");
     fit.coefficients.swap_remove(0)
 }
@@ -71,14 +68,14 @@ fn logistic<const BOUNDED: bool>(n: usize, d: usize, seed: u64) -> (f64, f64) {
     let y: Vec<f64> = x
         .chunks_exact(d)
         .map(|row| {
-            let p = Family::Logistic.mean(row.iter().zip(&beta).map(|(a, b)| a * b).sum());
+            let p = Family::logistic().mean(row.iter().zip(&beta).map(|(a, b)| a * b).sum());
             f64::from(u8::from(uniform(rng) < p))
         })
         .collect();
-    let reference = optimum(&x, &y, d, &Family::Logistic);
+    let reference = optimum(&x, &y, d, &Family::logistic());
     let data = Dataset::new(Design::from_f64(n, d, x).expect("shape"), y).expect("shape");
     let budget = Budget::new(0.5, 0.5 / n as f64).expect("valid");
-    let found = fitted(Family::Logistic, (0.0, 1.0), &data, budget, seed, BOUNDED);
+    let found = fitted(Family::logistic(), (0.0, 1.0), &data, budget, seed, BOUNDED);
     (squared_distance(&reference, &beta), squared_distance(&found, &beta))
 }
 
@@ -94,10 +91,10 @@ fn linear<const BOUNDED: bool>(n: usize, d: usize, seed: u64) -> (f64, f64) {
         .map(|y| y.clamp(-5.0, 5.0))
         .collect();
     let to_user = |b: &[f64]| -> Vec<f64> { b.iter().map(|b| b * root).collect() };
-    let reference = to_user(&optimum(&x, &y, d, &Family::Gaussian));
+    let reference = to_user(&optimum(&x, &y, d, &Family::gaussian()));
     let data = Dataset::new(Design::from_f64(n, d, x).expect("shape"), y).expect("shape");
     let budget = Budget::new(0.5, 10.0 / (n as f64).powf(1.1)).expect("valid");
-    let found = fitted(Family::Gaussian, (-5.0, 5.0), &data, budget, seed, BOUNDED);
+    let found = fitted(Family::gaussian(), (-5.0, 5.0), &data, budget, seed, BOUNDED);
     (squared_distance(&reference, &beta), squared_distance(&to_user(&found), &beta))
 }
 

@@ -5,7 +5,7 @@
 use dpglm::central::{Glm, Interval, Prepared, Privacy, PrivateMean};
 use dpglm::data::Shape;
 use dpglm::data::{Dataset, Design};
-use dpglm::families::Family;
+use dpglm::families::{Domain, Family};
 use dpglm::noise::RandomSource;
 use dpglm::privacy::Budget;
 use dpglm::release::Estimator;
@@ -35,9 +35,9 @@ fn regression(
         .chunks_exact(d)
         .map(|row| {
             let mean = family.mean(row.iter().zip(&truth).map(|(a, b)| a * b).sum());
-            match family {
-                Family::Logistic => f64::from(u8::from(uniform(rng) < mean)),
-                Family::Poisson => poisson(mean, rng),
+            match family.domain() {
+                Domain::Binary => f64::from(u8::from(uniform(rng) < mean)),
+                Domain::Count => poisson(mean, rng),
                 _ => mean + normal(rng),
             }
         })
@@ -93,9 +93,9 @@ fn main() {
     static LOGISTIC: OnceLock<Prepared<Glm>> = OnceLock::new();
     static POISSON: OnceLock<Prepared<Glm>> = OnceLock::new();
     let settings: [(&str, Run); 4] = [
-        ("linear", |seed| regression(Family::Gaussian, &LINEAR, (-6.0, 6.0), seed)),
-        ("logistic", |seed| regression(Family::Logistic, &LOGISTIC, (0.0, 1.0), seed)),
-        ("poisson", |seed| regression(Family::Poisson, &POISSON, (0.0, 20.0), seed)),
+        ("linear", |seed| regression(Family::gaussian(), &LINEAR, (-6.0, 6.0), seed)),
+        ("logistic", |seed| regression(Family::logistic(), &LOGISTIC, (0.0, 1.0), seed)),
+        ("poisson", |seed| regression(Family::poisson(), &POISSON, (0.0, 20.0), seed)),
         ("mean", mean),
     ];
     println!(

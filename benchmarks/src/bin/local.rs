@@ -52,7 +52,7 @@ fn sparse(n: usize, seed: u64, real: bool) -> [f64; 4] {
         .collect();
     let data = Dataset::new(Design::from_i8(n, p, x, 1.0).expect("shape"), y).expect("shape");
     // The truth's norm is at most 1, so |y| is at most sqrt(5) + 0.05.
-    let study = LocalIht::new(Family::Gaussian, (-2.3, 2.3), 1.0, s).expect("valid");
+    let study = LocalIht::new(Family::gaussian(), (-2.3, 2.3), 1.0, s).expect("valid");
     let size = truth.iter().map(|t| t * t).sum::<f64>().sqrt();
     let error = |b: &[f64]| b.iter().zip(&truth).map(|(b, t)| (b - t).powi(2)).sum::<f64>().sqrt() / size;
     let private = study.imitate(&data, epsilon, seed).expect("fit");
@@ -77,9 +77,9 @@ fn one_shot(seed: u64, epsilons: &[f64]) -> Vec<f64> {
     let x: Vec<f64> = features(rng).into_iter().map(|x| f64::from(x) / p as f64).collect();
     let y: Vec<f64> = x
         .chunks_exact(p)
-        .map(|row| f64::from(u8::from(uniform(rng) < Family::Logistic.mean(row.iter().sum::<f64>() * truth))))
+        .map(|row| f64::from(u8::from(uniform(rng) < Family::logistic().mean(row.iter().sum::<f64>() * truth))))
         .collect();
-    let model = OneShotGlm::new(Family::Logistic, (0.0, 1.0), (1.0 / p as f64).sqrt()).expect("valid");
+    let model = OneShotGlm::new(Family::logistic(), (0.0, 1.0), (1.0 / p as f64).sqrt()).expect("valid");
     let error = |outcome: OneShotOutcome| match outcome {
         OneShotOutcome::Fitted { coefficients, .. } => {
             (coefficients.iter().fold(0.0_f64, |m, b| m.max((b - truth).abs())) / truth).powi(2)

@@ -84,7 +84,7 @@ fn gaussian(epsilon: f64) -> Result<LabelNoise> {
 /// The paper's step, number of iterations and ball, with valid noise.
 fn literal(study: &Study) -> Result<LabelIht> {
     let iterations = (study.labels.len() as f64 / study.truth.len() as f64).ln().ceil().max(1.0);
-    LabelIht::new(Family::Gaussian, study.sparsity)?.literal(0.2, iterations as u64, 1.0)
+    LabelIht::new(Family::gaussian(), study.sparsity)?.literal(0.2, iterations as u64, 1.0)
 }
 
 const METHODS: [(&str, Method); 8] = [
@@ -93,11 +93,11 @@ const METHODS: [(&str, Method); 8] = [
     }),
     ("IHT, Gaussian noise", |study, epsilon, rng| {
         let labels = noisy(study, &gaussian(epsilon)?, rng)?;
-        LabelIht::new(Family::Gaussian, study.sparsity)?.fit(&study.design, &labels)
+        LabelIht::new(Family::gaussian(), study.sparsity)?.fit(&study.design, &labels)
     }),
     ("IHT, Laplace noise", |study, epsilon, rng| {
         let labels = noisy(study, &LabelNoise::laplace(LABELS, epsilon)?, rng)?;
-        LabelIht::new(Family::Gaussian, study.sparsity)?.fit(&study.design, &labels)
+        LabelIht::new(Family::gaussian(), study.sparsity)?.fit(&study.design, &labels)
     }),
     ("Lasso, Laplace noise", |study, epsilon, rng| {
         let noise = LabelNoise::laplace(LABELS, epsilon)?;
@@ -108,7 +108,7 @@ const METHODS: [(&str, Method); 8] = [
     ("IHT, threshold bits as labels", |study, epsilon, rng| {
         let bit = ThresholdBit::new(LABELS, epsilon)?;
         let labels: Vec<f64> = study.labels.iter().map(|&y| bit.value(&bit.randomize(y, rng))).collect();
-        LabelIht::new(Family::Gaussian, study.sparsity)?.fit(&study.design, &labels)
+        LabelIht::new(Family::gaussian(), study.sparsity)?.fit(&study.design, &labels)
     }),
     ("Lasso, threshold bits as labels", |study, epsilon, rng| {
         let bit = ThresholdBit::new(LABELS, epsilon)?;
@@ -119,10 +119,10 @@ const METHODS: [(&str, Method); 8] = [
     ("threshold bits, closing window", |study, epsilon, rng| {
         let bit = ThresholdBit::new(LABELS, epsilon)?;
         let reports: Vec<_> = study.labels.iter().map(|&y| bit.randomize(y, rng)).collect();
-        ThresholdIht::new(Family::Gaussian, study.sparsity)?.fit(&study.design, &bit, &reports)
+        ThresholdIht::new(Family::gaussian(), study.sparsity)?.fit(&study.design, &bit, &reports)
     }),
     ("IHT, no privacy", |study, _, _| {
-        LabelIht::new(Family::Gaussian, study.sparsity)?.fit(&study.design, &study.labels)
+        LabelIht::new(Family::gaussian(), study.sparsity)?.fit(&study.design, &study.labels)
     }),
 ];
 

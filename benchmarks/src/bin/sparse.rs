@@ -24,12 +24,12 @@ fn logistic(n: usize, s: usize, asked: usize, seed: u64) -> Errors {
     let d = 10_000;
     let (data, beta) = sparse_logistic(n, d, s, seed).expect("shape");
     let budget = Budget::new(0.5, 0.5 / n as f64).expect("valid");
-    let fit = Glm::new(Family::Logistic, (0.0, 1.0))
+    let fit = Glm::new(Family::logistic(), (0.0, 1.0))
         .and_then(|glm| SelectRefine::new(glm, asked))
         .and_then(|m| m.fit(&data, Privacy::Budget(budget), &mut RandomSource::insecure_seeded(seed)))
         .expect("fit");
     let plain = Iht::new(asked)
-        .and_then(|iht| iht.iterations(STEPS)?.fit(&Family::Logistic, &data, 0.0))
+        .and_then(|iht| iht.iterations(STEPS)?.fit(&Family::logistic(), &data, 0.0))
         .expect("fit");
     [squared_distance(&fit.coefficients(d), &beta), squared_distance(&plain, &beta)]
 }
@@ -50,11 +50,11 @@ fn linear(epsilon: f64, asked: usize, seed: u64) -> Errors {
         .collect();
     let data = Dataset::new(Design::from_f32(n, d, x).expect("shape"), y).expect("shape");
     let budget = Budget::new(epsilon, 0.01).expect("valid");
-    let fit = Glm::new(Family::Gaussian, (-10.0, 10.0))
+    let fit = Glm::new(Family::gaussian(), (-10.0, 10.0))
         .and_then(|glm| SelectRefine::new(glm, asked))
         .and_then(|m| m.fit(&data, Privacy::Budget(budget), &mut RandomSource::insecure_seeded(seed)))
         .expect("fit");
-    let plain = Iht::new(asked).and_then(|iht| iht.fit(&Family::Gaussian, &data, 0.0)).expect("fit");
+    let plain = Iht::new(asked).and_then(|iht| iht.fit(&Family::gaussian(), &data, 0.0)).expect("fit");
     let size = squared_distance(&beta, &vec![0.0; d]);
     [fit.coefficients(d), plain].map(|b| (squared_distance(&b, &beta) / size).sqrt())
 }

@@ -38,7 +38,7 @@ fn simulated(seed: u64) -> (Dataset, Vec<f64>) {
 type Method = (&'static str, fn(&Dataset, &[f64], Privacy, &mut RandomSource) -> dpglm::Result<Vec<f64>>);
 
 const METHODS: [Method; 7] = [
-    ("non-private IHT", |data, _, _, _| Iht::new(SPARSITY)?.fit(&Family::Gaussian, data, 0.0)),
+    ("non-private IHT", |data, _, _, _| Iht::new(SPARSITY)?.fit(&Family::gaussian(), data, 0.0)),
     ("frank-wolfe", |data, truth, privacy, rng| {
         let radius = truth.iter().map(|b| b.abs()).sum();
         Ok(FrankWolfe::linear(TARGET, 1.0, radius)?.fit(data, privacy, rng)?.coefficients)
@@ -67,14 +67,14 @@ const METHODS: [Method; 7] = [
 /// The same for the sparse logistic setting: 40,000 rows, 10,000 columns uniform on (-1, 1), epsilon 0.5, delta 1/2n.
 const LOGISTIC: [Method; 6] = [
     ("non-private IHT", |data, _, _, _| {
-        Iht::new(SPARSITY)?.iterations(15)?.fit(&Family::Logistic, data, 0.0)
+        Iht::new(SPARSITY)?.iterations(15)?.fit(&Family::logistic(), data, 0.0)
     }),
     ("select-refine", |data, truth, privacy, rng| {
-        let model = SelectRefine::new(Glm::new(Family::Logistic, (0.0, 1.0))?, SPARSITY)?;
+        let model = SelectRefine::new(Glm::new(Family::logistic(), (0.0, 1.0))?, SPARSITY)?;
         Ok(model.fit(data, privacy, rng)?.coefficients(truth.len()))
     }),
     ("noisy-iht", |data, truth, privacy, rng| {
-        let glm = Glm::new(Family::Logistic, (0.0, 1.0))?;
+        let glm = Glm::new(Family::logistic(), (0.0, 1.0))?;
         let model = NoisyIht::new(glm, SPARSITY, 1.0, Selection::Gumbel)?;
         Ok(model.fit(data, privacy, rng)?.coefficients(truth.len()))
     }),

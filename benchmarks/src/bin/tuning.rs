@@ -21,7 +21,7 @@ type Setting<'a> = (&'static str, Box<dyn Fn(u64) -> Outcome + 'a>);
 fn logistic(n: usize, d: usize, s: usize, largest: usize, seed: u64) -> Outcome {
     let (data, beta) = sparse_logistic(n, d, s, seed).expect("shape");
     let privacy = Privacy::Budget(Budget::new(0.5, 0.5 / n as f64).expect("valid"));
-    let glm = || Glm::new(Family::Logistic, (0.0, 1.0)).expect("valid");
+    let glm = || Glm::new(Family::logistic(), (0.0, 1.0)).expect("valid");
     let told = SelectRefine::new(glm(), s)
         .and_then(|m| m.fit(&data, privacy, &mut RandomSource::insecure_seeded(seed)))
         .expect("fit");

@@ -14,7 +14,7 @@ mod assignment;
 use std::sync::Arc;
 
 use dpglm::accounting::Certificate;
-use dpglm::families;
+use dpglm::families::Domain;
 use dpglm::local::randomizer::{Kind, Randomizer, Report};
 use dpglm::local::{LocalIht, ReportSum, RoundPlan, RoundState};
 use dpglm::noise::RandomSource;
@@ -22,7 +22,7 @@ use dpglm::privacy::Randomness;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::study::{Family, Study};
+use crate::study::Study;
 use crate::token::TokenHash;
 
 pub use assignment::Assignment;
@@ -91,10 +91,7 @@ const ROUNDING: f64 = 1e-9;
 impl StudyProtocol {
     /// The plan of a study: public numbers only.
     pub fn new(study: &Study) -> Result<Self> {
-        let (family, interval) = match study.family() {
-            Family::Linear => (families::Family::Gaussian, (-1.0, 1.0)),
-            Family::Logistic => (families::Family::Logistic, (0.0, 1.0)),
-        };
+        let (family, interval) = study.family().model();
         let intercept = usize::from(study.intercept());
         let mut fit =
             LocalIht::new(family, interval, 1.0, study.sparsity() + intercept)?.kind(study.randomizer());
@@ -214,10 +211,9 @@ impl StudyProtocol {
             study.features().iter().zip(features).map(|(column, &value)| column.scale(value)).collect();
         scaled.extend(study.intercept().then_some(1.0));
         let response = study.response().scale(response);
-        let response = match study.family() {
-            Family::Linear => response,
-            Family::Logistic => f64::from(u8::from(response > 0.0)),
-        };
+        // Of two values the upper end of the bounds is 1.
+        let binary = study.family().model().0.domain() == Domain::Binary;
+        let response = if binary { f64::from(u8::from(response > 0.0)) } else { response };
         (scaled, response)
     }
 
@@ -267,10 +263,10 @@ impl StudyProtocol {
         let fitted = read(result)?.coefficients;
         let study = &self.inner.study;
         let [low, high] = study.response().bounds;
-        // A linear predictor is in units of the response, a logistic one has none.
-        let (middle, half) = match study.family() {
-            Family::Linear => (0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low),
-            Family::Logistic => (0.0, 1.0),
+        // The predictor of a linear mean is in units of the response, any other has none.
+        let (middle, half) = match study.family().model().0.is_linear() {
+            true => (0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low),
+            false => (0.0, 1.0),
         };
         let mut constant = middle + half * fitted.get(study.features().len()).copied().unwrap_or(0.0);
         let mut slopes = Vec::with_capacity(fitted.len());

@@ -103,7 +103,7 @@ impl Draw {
 
     /// A binary response with this linear predictor of a logistic model.
     pub fn logistic(&mut self, predictor: f64) -> f64 {
-        f64::from(u8::from(self.chance(Family::Logistic.mean(predictor))))
+        f64::from(u8::from(self.chance(Family::logistic().mean(predictor))))
     }
 
     /// The numbers below n in random order.

@@ -1,10 +1,11 @@
 //! The coefficients of a fit with what is publicly known of their columns, and each in a sentence.
 
+use dpglm::families::Domain;
 use dpglm_io::EncodedColumn;
 use dpglm_io::schema::Kind;
 use dpglm_plot::forest::Mark;
 use dpglm_workflow::document::FitDocument;
-use dpglm_workflow::model::{Family, INTERCEPT, coefficient_of_class};
+use dpglm_workflow::model::{INTERCEPT, coefficient_of_class};
 use dpglm_workflow::table::{number, percent};
 use std::collections::HashMap;
 
@@ -41,6 +42,12 @@ enum Of {
     Other(String),
 }
 
+/// The values of a fit's response.
+pub(crate) fn domain(fit: &FitDocument) -> Domain {
+    let classes = fit.target.levels.as_ref().map_or(0, Vec::len);
+    fit.family.one_predictor().map_or(Domain::Classes(classes), |family| family.domain())
+}
+
 /// All coefficients of a fit, in the order of the artefact. Of a sparse fit those of the chosen columns.
 pub(crate) fn effects(fit: &FitDocument) -> Vec<Effect> {
     let encoded: HashMap<String, EncodedColumn> = match fit.encoding.encoded() {
@@ -48,15 +55,12 @@ pub(crate) fn effects(fit: &FitDocument) -> Vec<Effect> {
         Err(_) => HashMap::new(),
     };
     let levels = fit.target.levels.as_deref().unwrap_or_default();
-    let classes: Vec<usize> = match fit.family {
-        Family::Multinomial => (1..levels.len()).collect(),
-        _ => vec![0],
-    };
+    let several = fit.family.one_predictor().is_none();
+    let classes: Vec<usize> = if several { (1..levels.len()).collect() } else { vec![0] };
     let mut all = Vec::new();
     for class in classes {
         let columns = fit.support.as_ref().unwrap_or(&fit.columns).iter().map(String::as_str);
         for column in fit.intercept.then_some(INTERCEPT).into_iter().chain(columns) {
-            let several = fit.family == Family::Multinomial;
             let name = if several { coefficient_of_class(levels, class, column) } else { column.to_owned() };
             let estimate =
                 fit.estimates.as_ref().and_then(|all| all.get(&name)).or(fit.coefficients.get(&name));
@@ -182,8 +186,8 @@ impl Effect {
             let times = factor((step * self.estimate).exp());
             format!("{phrase}, {subject} {times} times as high{}.", level(&format!("{low} to {high}")))
         };
-        match fit.family {
-            Family::Gaussian => {
+        match domain(fit) {
+            Domain::Real => {
                 let error = self.error.map(|error| step * error);
                 let [low, high] = self.interval.unwrap_or_default().map(|end| number(step * end, error));
                 let change = step * self.estimate;
@@ -192,12 +196,12 @@ impl Effect {
                 let interval = level(&format!("of the difference {low} to {high}"));
                 format!("{phrase}, {target} is {size} {side} on average{interval}.")
             }
-            Family::Logistic => {
+            Domain::Binary => {
                 let level = levels.get(1).map(|level| format!(" = {level}")).unwrap_or_default();
                 factor(format!("the odds of {target}{level} are"))
             }
-            Family::Poisson => factor(format!("the expected {target} is")),
-            Family::Multinomial => {
+            Domain::Count => factor(format!("the expected {target} is")),
+            Domain::Classes(_) => {
                 let (base, class) =
                     (levels.first().map_or("", String::as_str), self.class.as_deref().unwrap_or(""));
                 factor(format!("the odds of {target} = {class} against {base} are"))

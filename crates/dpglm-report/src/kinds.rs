@@ -1,16 +1,16 @@
 //! What each kind of document becomes: the same sections for the same readers.
 
-use crate::effects::{Effect, effects};
+use crate::effects::{Effect, domain, effects};
 use crate::page::{Block, Notice, Report, Section, Table};
 use crate::source::{Document, Source};
 use crate::{meaning, review};
 use dpglm::accounting::Certificate;
+use dpglm::families::Domain;
 use dpglm_plot::forest::{Forest, Mark, Row};
 use dpglm_plot::themed;
 use dpglm_workflow::audit::report::{AuditDocument, FOR_WHOM};
 use dpglm_workflow::describe::document::{DescribeDocument, Number};
 use dpglm_workflow::document::{Artefact, FitDocument, MeanDocument};
-use dpglm_workflow::model::Family;
 use dpglm_workflow::render;
 use dpglm_workflow::study::{STUDY_NOTE, StudyDocument};
 use dpglm_workflow::table::{number, percent};
@@ -130,10 +130,10 @@ fn forest(fit: &FitDocument, effects: &[Effect]) -> Option<Block> {
 
 /// What effects are measured in.
 pub(crate) fn scale(fit: &FitDocument) -> &'static str {
-    match fit.family {
-        Family::Gaussian => "change of the target",
-        Family::Logistic | Family::Multinomial => "change of the log-odds",
-        Family::Poisson => "change of the logarithm of the expected count",
+    match domain(fit) {
+        Domain::Real => "change of the target",
+        Domain::Binary | Domain::Classes(_) => "change of the log-odds",
+        Domain::Count => "change of the logarithm of the expected count",
     }
 }
 
@@ -189,11 +189,11 @@ fn estimates_of_fit(fit: &FitDocument) -> Vec<Block> {
     let mut notes = vec![format!(
         "Method: {}. Coefficients are in the columns' own units: what a step of 1 changes in {}.",
         fit.method.name(),
-        match fit.family {
-            Family::Gaussian => "the expected target",
-            Family::Logistic => "the log-odds of the second level",
-            Family::Poisson => "the logarithm of the expected count",
-            Family::Multinomial => "the log-odds of a level against the first",
+        match domain(fit) {
+            Domain::Real => "the expected target",
+            Domain::Binary => "the log-odds of the second level",
+            Domain::Count => "the logarithm of the expected count",
+            Domain::Classes(_) => "the log-odds of a level against the first",
         }
     )];
     if has_errors {

@@ -1,11 +1,13 @@
 //! Whom a promise protects and by what algorithm, in words.
 
+use crate::effects::domain;
 use dpglm::accounting::Certificate;
+use dpglm::families::Domain;
 use dpglm::privacy::Adjacency;
 use dpglm::registry;
 use dpglm_workflow::document::{Artefact, FitDocument, MeanDocument};
 use dpglm_workflow::means::MeanMethod;
-use dpglm_workflow::model::{Family, Method};
+use dpglm_workflow::model::Method;
 
 /// Whose data may differ between neighbours.
 pub(crate) fn protected(adjacency: &Adjacency) -> String {
@@ -75,25 +77,26 @@ pub(crate) fn proofs(certificate: &Certificate) -> String {
 }
 
 fn entry_of_fit(fit: &FitDocument) -> &'static str {
-    use {Family as F, Method as M};
+    use {Domain as D, Method as M};
     let is_tuned = !fit.certificate.parts().is_empty();
-    match (fit.method, fit.family) {
+    match (fit.method, domain(fit)) {
         (M::SelectRefine, _) if is_tuned => "tuned-sparsity",
         (M::BoundedScore, _) if is_tuned => "tuned-ridge",
-        (M::Likelihood, F::Gaussian) => "linear-likelihood",
-        (M::Likelihood, F::Logistic) => "logistic-likelihood",
-        (M::Likelihood, F::Poisson) => "poisson-likelihood",
-        (M::Likelihood, F::Multinomial) => "multinomial-likelihood",
-        (M::BoundedScore, F::Gaussian) => "linear",
-        (M::BoundedScore, F::Logistic) => "logistic",
-        (M::BoundedScore, F::Poisson) => "poisson",
-        (M::BoundedScore, F::Multinomial) => "multinomial",
+        (M::Likelihood, D::Real) => "linear-likelihood",
+        (M::Likelihood, D::Binary) => "logistic-likelihood",
+        (M::Likelihood, D::Count) => "poisson-likelihood",
+        (M::Likelihood, D::Classes(_)) => "multinomial-likelihood",
+        (M::BoundedScore, D::Real) => "linear",
+        (M::BoundedScore, D::Binary) => "logistic",
+        (M::BoundedScore, D::Count) => "poisson",
+        (M::BoundedScore, D::Classes(_)) => "multinomial",
         (M::Statistics, _) => "linear-statistics",
-        (M::SelectRefine, F::Multinomial) => "sparse-multinomial",
+        (M::SelectRefine, D::Classes(_)) => "sparse-multinomial",
         (M::SelectRefine, _) => "select-refine",
         (M::NoisyIht, _) => "noisy-iht",
         (M::PeelingIht, _) => "peeling-iht",
         (M::DpIht, _) => "dp-iht",
+        (M::WholeGradient, _) => "whole-gradient",
         (M::FrankWolfe, _) => "frank-wolfe",
         (M::TwoStage, _) => "two-stage",
         (M::JohnsonLindenstrauss, _) => "johnson-lindenstrauss",

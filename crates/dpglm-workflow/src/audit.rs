@@ -39,7 +39,7 @@ impl Attack {
         stage: &mut Stage,
         rng: &mut RandomSource,
     ) -> Result<Findings, Failure> {
-        let mut inspection = Inspection::new(subject.estimand(), 1.0 - self.confidence)?.runs(self.runs);
+        let mut inspection = Inspection::new(subject.estimand()?, 1.0 - self.confidence)?.runs(self.runs);
         if let Some(pilot) = self.pilot.filter(|&pilot| pilot > 0) {
             inspection = inspection.pilot(pilot);
         }

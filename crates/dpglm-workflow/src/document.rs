@@ -8,6 +8,7 @@ use super::model::{Coefficient, Family, INTERCEPT, Method, coefficient_of_class}
 use super::{render, table};
 use dpglm::accounting::Certificate;
 use dpglm::error::{Message, Parameter};
+use dpglm::families::Domain as Values;
 use dpglm_io::{Domain, Schema, Target};
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
@@ -189,9 +190,9 @@ impl FitDocument {
         let outputs = if self.family == Family::Multinomial { 1..classes.len() } else { 0..1 };
         outputs
             .map(|class| {
-                let called = |name: &str| match self.family {
-                    Family::Multinomial => coefficient_of_class(classes, class, name),
-                    _ => name.to_owned(),
+                let called = |name: &str| match self.family == Family::Multinomial {
+                    true => coefficient_of_class(classes, class, name),
+                    false => name.to_owned(),
                 };
                 let intercept = if self.intercept { Some(find(&called(INTERCEPT))?) } else { None };
                 let slope = |name: &String| if is_zero(name) { Ok(0.0) } else { find(&called(name)) };
@@ -206,16 +207,16 @@ impl FitDocument {
     /// What was fitted, and to how much.
     pub fn heading(&self) -> String {
         let rows = if self.unit.is_some() { "units" } else { "rows" };
-        let of = match (&self.target.levels, self.family) {
-            (Some(levels), Family::Logistic) if levels.len() == 2 => {
+        let of = match (&self.target.levels, self.family.one_predictor()) {
+            (Some(levels), Some(family)) if family.domain() == Values::Binary && levels.len() == 2 => {
                 format!("{} ({} against {})", self.target.name, levels[1], levels[0])
             }
-            (Some(levels), Family::Multinomial) if !levels.is_empty() => {
+            (Some(levels), None) if !levels.is_empty() => {
                 format!("{} (against {})", self.target.name, levels[0])
             }
             _ => self.target.name.clone(),
         };
-        let family = render::sentence(&self.family.name());
+        let family = render::sentence(self.family.name());
         let chosen = chosen(self.support.as_deref(), &self.columns);
         format!("{family} model of {of}, {} {rows}{chosen}", self.n)
     }

@@ -193,7 +193,7 @@ impl Prepared {
         let named = Named::new(&coefficients)?;
         let document = FitDocument {
             schema: FIT.into(),
-            family: model.family,
+            family: model.family.clone(),
             method: model.method,
             n,
             unit: self.schema.unit().map(str::to_owned),

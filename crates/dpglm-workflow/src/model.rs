@@ -1,46 +1,30 @@
 //! Which model a command fits, and by which method.
 
 mod estimates;
+mod family;
 mod method;
 mod ready;
 mod request;
 mod sparse;
 
 use super::failure::Failure;
-use super::render;
 use super::search::ModelSearch;
 use dpglm::central::{Glm, LinearStatistics, Multinomial, reference};
 use dpglm::data::Shape;
 use dpglm::error::{Message, Parameter};
-use dpglm::estimators::dense::{Likelihood, Regression};
-use dpglm::families::Family as OnePredictor;
+use dpglm::estimators::dense::Regression;
 use dpglm::release::{Estimator, Privacy};
 use dpglm::tuning::TunedRidge;
 use dpglm_io::Domain;
 use ready::Chosen;
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 pub use estimates::{Coefficient, Estimates, coefficient_of_class};
+pub use family::Family;
 pub use method::Method;
 pub use ready::Ready;
 pub use request::{FitRequest, TableFacts};
 pub use sparse::{PublicFeatures, Sparse};
-
-/// What kind of response a model explains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[serde(rename_all = "snake_case")]
-pub enum Family {
-    /// A real response: linear regression
-    Gaussian,
-    /// A response of two levels: logistic regression
-    Logistic,
-    /// A count, perhaps with an exposure: log-linear regression
-    Poisson,
-    /// A response of several levels: softmax regression
-    Multinomial,
-}
 
 /// A model, all of it public.
 #[derive(Clone)]
@@ -72,63 +56,19 @@ pub struct Model {
 /// The name of the intercept in tables and artefacts.
 pub const INTERCEPT: &str = "(Intercept)";
 
-impl Family {
-    /// The family that goes with a target.
-    pub fn of(domain: &Domain) -> Self {
-        match domain {
-            Domain::Real(_) => Family::Gaussian,
-            Domain::Count(_) => Family::Poisson,
-            Domain::Binary(_) => Family::Logistic,
-            Domain::Category(_) => Family::Multinomial,
-        }
-    }
-
-    /// Its name on the command line and in Python.
-    pub fn name(self) -> String {
-        render::name(&self)
-    }
-
-    /// The same as a family with one linear predictor; a multinomial one has several.
-    pub fn one_predictor(self) -> Option<OnePredictor> {
-        match self {
-            Family::Gaussian => Some(OnePredictor::Gaussian),
-            Family::Logistic => Some(OnePredictor::Logistic),
-            Family::Poisson => Some(OnePredictor::Poisson),
-            Family::Multinomial => None,
-        }
-    }
-}
-
 impl Model {
     /// Refuses what does not fit together, before any table is opened.
     pub fn validate(&self) -> Result<(), Failure> {
         let refuse = |message: Message| Err(Failure::Usage(message));
         let family = self.family.name();
-        let fits = match (self.family, &self.domain) {
-            (Family::Gaussian, Domain::Real(_) | Domain::Count(_) | Domain::Binary(_)) => true,
-            (Family::Logistic, Domain::Binary(_)) => true,
-            (Family::Poisson, Domain::Count(bounds) | Domain::Real(bounds)) => bounds.lower() >= 0.0,
-            (Family::Multinomial, Domain::Binary(_) | Domain::Category(_)) => true,
-            _ => false,
-        };
-        if !fits {
-            let wanted = match self.family {
-                Family::Gaussian => "a real target with bounds".into(),
-                Family::Logistic => Message::new(
-                    "a binary target ({}, or kind = \"binary\" in the schema)",
-                    &[&Parameter::Binary],
-                ),
-                Family::Poisson => {
-                    "a target with bounds of at least 0 (kind = \"count\" in the schema)".into()
-                }
-                Family::Multinomial => "a target with levels (kind = \"category\" in the schema)".into(),
-            };
+        if !self.family.fits(&self.domain) {
+            let wanted = self.family.needs();
             return refuse(Message::new(
                 "{} {} needs {}: change the family or the declaration of the target",
                 &[&Parameter::Family, &family, &wanted],
             ));
         }
-        if self.method == Method::Statistics && self.family != Family::Gaussian {
+        if self.method == Method::Statistics && !self.family.is_linear() {
             return refuse(Message::new(
                 "{} statistics fits gaussian responses only, not {}: use {} likelihood",
                 &[&Parameter::Method, &family, &Parameter::Method],
@@ -175,10 +115,10 @@ impl Model {
         }
         self.validate_sparse()?;
         // The library checks the numbers themselves.
-        match self.family {
+        match self.family.one_predictor() {
             _ if self.method == Method::Likelihood => self.regression().map(drop),
-            Family::Multinomial => self.multinomial().map(drop),
-            family => self.glm(family).map(drop),
+            None => self.multinomial().map(drop),
+            Some(_) => self.glm().map(drop),
         }
     }
 
@@ -218,15 +158,15 @@ impl Model {
 
     /// The estimator that the method names.
     fn chosen(&self) -> Result<Chosen<'_>, Failure> {
-        Ok(match (self.method, self.family) {
+        Ok(match (self.method, self.family.one_predictor()) {
             (Method::Likelihood, _) => {
                 let regression = self.regression()?;
                 Box::new(move |shape, privacy| Ok(Ready::in_passes(regression.prepare(shape, privacy)?)))
             }
-            (Method::Reference, _) => {
+            (Method::Reference, family) => {
                 let (ridge, intercept, classes) =
                     (self.ridge.unwrap_or(0.0), self.intercept, self.classes().len());
-                let family = self.family.one_predictor();
+                let family = family.cloned();
                 Ready::exact(move |data| {
                     Ok(match &family {
                         Some(family) => reference::glm(family, data, ridge, intercept)?.into(),
@@ -245,13 +185,13 @@ impl Model {
                 }
                 Ready::by(model, Estimates::from)
             }
-            (_, Family::Multinomial) => Ready::by(self.multinomial()?, Estimates::from),
-            (_, family) => match &self.ridges {
+            (_, None) => Ready::by(self.multinomial()?, Estimates::from),
+            (_, Some(_)) => match &self.ridges {
                 Some(ridges) => {
-                    let tuned = TunedRidge::new(self.glm(family)?, ridges.clone())?;
+                    let tuned = TunedRidge::new(self.glm()?, ridges.clone())?;
                     Ready::by(tuned, |found| Estimates { ridge: Some(found.ridge), ..found.fit.into() })
                 }
-                None => Ready::by(self.glm(family)?, Estimates::from),
+                None => Ready::by(self.glm()?, Estimates::from),
             },
         })
     }
@@ -273,13 +213,8 @@ impl Model {
     }
 
     pub(super) fn regression(&self) -> Result<Regression, Failure> {
-        let (low, high) = self.target_bounds();
-        let mut model = Regression::new(match self.family {
-            Family::Gaussian => Likelihood::Gaussian { low, high },
-            Family::Logistic => Likelihood::Logistic,
-            Family::Poisson => Likelihood::Poisson { low, high },
-            Family::Multinomial => Likelihood::Multinomial { classes: self.classes().len() },
-        })?;
+        let likelihood = self.family.likelihood(self.target_bounds(), self.classes().len());
+        let mut model = Regression::new(likelihood)?;
         if self.intercept {
             model = model.with_intercept();
         }
@@ -298,9 +233,15 @@ impl Model {
         Ok(model)
     }
 
-    fn glm(&self, family: Family) -> Result<Glm, Failure> {
-        let family = family.one_predictor().unwrap_or(OnePredictor::Gaussian);
-        let mut model = Glm::new(family, self.target_bounds())?;
+    /// A model of one linear predictor.
+    fn glm(&self) -> Result<Glm, Failure> {
+        let Some(family) = self.family.one_predictor() else {
+            return Err(Failure::Usage(Message::new(
+                "{} {} has several linear predictors, and this method takes one: choose another family",
+                &[&Parameter::Family, &self.family.name()],
+            )));
+        };
+        let mut model = Glm::new(family.clone(), self.target_bounds())?;
         if self.intercept {
             model = model.with_intercept();
         }

@@ -1,6 +1,6 @@
 //! What is said beside a result: for the person who asked, never part of an artefact.
 
-use super::model::{Estimates, Family, Method, Model, Ready};
+use super::model::{Estimates, Method, Model, Ready};
 use dpglm::data::{Dataset, Shape};
 use dpglm::error::{Message, Parameter};
 use dpglm::kernels::weighted_gram;
@@ -18,7 +18,7 @@ const SEPARATED: f64 = 15.0;
 
 /// The optimum of separated classes is at infinity; the search ends somewhere on the way.
 pub(crate) fn of_separation(model: &Model, estimates: &Estimates, names: &[String]) -> Option<Message> {
-    if !matches!(model.family, Family::Logistic | Family::Multinomial) {
+    if !model.family.has_levels() {
         return None;
     }
     let (name, size) = estimates.largest(model.intercept, names)?;

@@ -1,7 +1,6 @@
 //! What a fitted model says about other rows: the mean response, or the probability of each level.
 
 use super::document::{Block, FitDocument};
-use super::model::Family;
 use dpglm::families::multinomial::probabilities;
 use dpglm::kernels;
 use dpglm_io::{Encoded, Schema, UserUnits};
@@ -47,14 +46,8 @@ pub fn predict(fit: &FitDocument, predictors: &[Vec<f64>], exposures: Option<&[f
         };
         let offset = exposures.map_or(0.0, |e| e[i].ln());
         let u = predictors[0][i] + offset;
-        match fit.family {
-            Family::Logistic => vec![family.mean(-u), family.mean(u)],
-            _ => vec![family.mean(u)],
-        }
+        if fit.family.has_levels() { vec![family.rest(u), family.mean(u)] } else { vec![family.mean(u)] }
     };
-    let columns = match fit.family {
-        Family::Logistic | Family::Multinomial => levels,
-        Family::Gaussian | Family::Poisson => vec![fit.target.name.clone()],
-    };
+    let columns = if fit.family.has_levels() { levels } else { vec![fit.target.name.clone()] };
     Predictions { schema: "dpglm.predictions/1", columns, rows: (0..rows).map(row).collect() }
 }

@@ -16,7 +16,7 @@ fn main() -> Result<()> {
 
     // Columns as the estimators take them: already within [-1, 1].
     let data = Dataset::new(Design::from_f64(rows, columns, x)?, y)?;
-    let model = Glm::new(Family::Gaussian, (-5.0, 5.0))?;
+    let model = Glm::new(Family::gaussian(), (-5.0, 5.0))?;
     let privacy = Privacy::Budget(Budget::new(1.0, 1e-6)?);
     let fit = SelectRefine::new(model, 5)?.fit(&data, privacy, &mut RandomSource::from_os()?)?;
     let found = fit.coefficients(columns);

@@ -1,4 +1,9 @@
-//! Response families: the mean of the response given the linear predictor, and a bounded score.
+//! Response families: everything that differs from one kind of response to another, in one file each.
+//!
+//! A family says what values its response can take ([`Domain`]), its mean at a linear predictor and back, the score of maximum
+//! likelihood, a bounded score, its deviance, and how to simulate it. No other module asks which family it has before it: what is left
+//! outside depends on the domain alone. [`Likelihood`] is a family with the public bounds of a response, or one of several classes,
+//! which has as many linear predictors.
 //!
 //! # The bounded score
 //! A private gradient step needs a bound on what one row contributes. Clipping the residual `mean - y` bounds it but
@@ -6,113 +11,159 @@
 //! *and* has conditional mean zero under its model, so the solution stays where it is, and no more is bounded away
 //! than has to be:
 //!
-//! * logistic: given x, every mean-zero function of a binary response is a multiple of `p - y`. The multiple
-//!   `1 / (2 max(p, 1-p))` bounds it by 1/2, half of the residual's own bound. It is the derivative of a convex loss
-//!   (`e^-m / 2` for margins m > 0, `(1 - m) / 2` below), with the logistic curvature 1/4 at zero.
+//! * binary: given x, every mean-zero function of a binary response is a multiple of `p - y`. The multiple
+//!   `1 / (2 max(p, 1-p))` bounds it by 1/2, half of the residual's own bound.
 //! * multinomial: the multiple `cap / max_k |p - e_k|` of `p - e_y`, likewise.
-//! * Gaussian and monotone links: the residual clipped symmetrically (Huber's score): mean zero for symmetric errors; slopes stay
+//! * real: the residual clipped symmetrically (Huber's score): mean zero for symmetric errors; slopes stay
 //!   consistent for any errors independent of the features.
 //! * Poisson: the clipped residual minus its expectation under the model (Cantoni and Ronchetti 2001), scaled back to the cap.
+//!
+//! # Guarantee
+//! No promise rests on what a family computes: domains, sizes and caps are enforced on its numbers where they are used
+//! ([`Likelihood::score`], [`BoundedScore::value`]).
 
-pub mod likelihood;
-pub mod monotone;
+mod domain;
+mod gaussian;
+mod likelihood;
+mod logistic;
+mod monotone;
 pub mod multinomial;
-pub mod poisson;
+mod poisson;
+mod registered;
+pub(crate) mod simulate;
+#[cfg(test)]
+pub(crate) mod toy;
 
-pub use likelihood::Likelihood;
+pub use domain::Domain;
+pub use likelihood::{Likelihood, RowScore};
 pub use monotone::MonotoneLink;
 
 use crate::error::{Error, Parameter, Result};
-use poisson::ClippedPoisson;
+use crate::noise::RandomSource;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// A response family with one linear predictor.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Family {
-    /// A real response with a linear mean.
-    Gaussian,
-    /// A binary response, 0 or 1.
-    Logistic,
-    /// A count with a log-linear mean, times the exposure.
-    Poisson,
-    /// A real response whose mean is a known monotone function of the linear predictor.
-    Monotone(MonotoneLink),
+pub trait ResponseFamily: fmt::Debug + Send + Sync {
+    /// Its name, in passes and documents: no other family has it.
+    fn name(&self) -> &'static str;
+
+    /// What it is for, in a line.
+    fn summary(&self) -> &'static str;
+
+    /// The values of the response.
+    fn domain(&self) -> Domain;
+
+    /// The mean of the response at a linear predictor.
+    fn mean(&self, predictor: f64) -> f64;
+
+    /// One less the mean, of a binary response: to full precision where the mean is near one.
+    fn rest(&self, predictor: f64) -> f64 {
+        1.0 - self.mean(predictor)
+    }
+
+    /// The derivative of the mean, above zero.
+    fn mean_slope(&self, predictor: f64) -> f64;
+
+    /// The largest derivative of the mean, or a usual one where there is none: what steps are planned with.
+    fn steepest(&self) -> f64;
+
+    /// The derivative of the mean that steps from this predictor are planned with.
+    fn slope_near(&self, predictor: f64) -> f64 {
+        self.mean_slope(predictor).max(1e-3)
+    }
+
+    /// The linear predictor of a mean within the domain, if it can be told: where a fit starts.
+    fn link(&self, mean: f64) -> Option<f64>;
+
+    /// Whether the mean is the linear predictor itself.
+    fn is_linear(&self) -> bool {
+        false
+    }
+
+    /// Whether an exposure multiplies the mean, its logarithm added to the predictor.
+    fn takes_exposures(&self) -> bool {
+        false
+    }
+
+    /// Twice the loss of a response relative to a perfect fit.
+    fn deviance(&self, predictor: f64, y: f64) -> f64;
+
+    /// The derivative of the log-likelihood in the predictor, for a response with the logarithm of its exposure. Its slope is the expected
+    /// one, not below zero. The size of a binary response is that of the larger of its two scores, of any other that of this one.
+    fn likelihood_score(&self, response: (f64, f64), predictor: f64) -> (f64, RowScore);
+
+    /// The score bounded by a cap: of a binary response by 1/2, whatever the cap.
+    fn capped(&self, cap: f64) -> Box<dyn Bounded + '_> {
+        match self.domain() {
+            Domain::Binary => Box::new(Halved(self)),
+            _ => Box::new(Clipped { family: self, cap }),
+        }
+    }
+
+    /// A response drawn at a linear predictor; `deviation` is that of a real response.
+    fn simulate(&self, predictor: f64, deviation: f64, rng: &mut RandomSource) -> f64;
 }
 
-/// A family with its score bounded by a public or privately found cap.
-#[derive(Debug, Clone)]
-pub struct BoundedScore<'a> {
-    family: &'a Family,
-    cap: f64,
-    /// The clipped residual's expectation, for Poisson responses.
-    expectation: Option<ClippedPoisson>,
+/// A family's score for descent: what multiplies a row in the gradient.
+pub trait Bounded: Send + Sync {
+    /// The score at a linear predictor, of a response in the family's domain.
+    fn value(&self, predictor: f64, y: f64) -> f64;
+
+    /// The derivative of its expectation in the linear predictor, at the truth; of real responses with errors of the given share inside
+    /// the cap (others know it).
+    fn slope(&self, predictor: f64, share_inside: f64) -> f64;
 }
+
+/// A family, cheap to copy.
+#[derive(Clone)]
+pub struct Family(Arc<dyn ResponseFamily>);
 
 impl Family {
-    /// The mean of the response at a linear predictor.
-    pub fn mean(&self, predictor: f64) -> f64 {
-        match self {
-            Family::Gaussian => predictor,
-            Family::Logistic => logistic(predictor),
-            Family::Poisson => predictor.min(LARGEST_LOG_MEAN).exp(),
-            Family::Monotone(link) => link.value(predictor),
+    /// A family of the caller's own. To be named in passes that are written down it must be [`register`](Self::register)ed.
+    pub fn new(family: impl ResponseFamily + 'static) -> Self {
+        Self(Arc::new(family))
+    }
+
+    /// A real response whose mean is a known monotone function of the linear predictor.
+    pub fn monotone(link: MonotoneLink) -> Self {
+        Self::new(link)
+    }
+
+    /// Refuses a family of classes: they have as many linear predictors, and are [`Likelihood::Multinomial`].
+    pub(crate) fn require_one_predictor(&self) -> Result<()> {
+        match self.domain() {
+            Domain::Classes(_) => Err(Error::Conflict(format!(
+                "{} is a family of classes, and a family has one linear predictor: use a multinomial likelihood",
+                self.name()
+            ))),
+            Domain::Real | Domain::Binary | Domain::Count => Ok(()),
         }
     }
 
-    /// The derivative of the mean.
-    pub fn mean_slope(&self, predictor: f64) -> f64 {
-        match self {
-            Family::Gaussian => 1.0,
-            Family::Logistic => {
-                let p = logistic(predictor);
-                p * (1.0 - p)
-            }
-            Family::Poisson => self.mean(predictor),
-            Family::Monotone(link) => link.slope(predictor),
-        }
+    /// The bound that scores have by themselves.
+    pub(crate) fn own_cap(&self) -> Option<f64> {
+        (self.domain() == Domain::Binary).then_some(0.5)
     }
 
-    /// The nearest value of the response's domain: the public rule for a label outside it. Not a number becomes the
-    /// domain's middle or its least value.
+    /// The nearest value of the response's domain: the public rule for a response outside it. Not a number becomes zero.
     pub(crate) fn admit(&self, y: f64) -> f64 {
-        match self {
-            Family::Gaussian | Family::Monotone(_) => {
-                if y.is_nan() {
-                    0.0
-                } else {
-                    y.clamp(-1e150, 1e150)
-                }
-            }
-            Family::Logistic => f64::from(u8::from(y >= 0.5)),
-            Family::Poisson => {
-                if y > 0.0 {
-                    y.min(1e15).round()
-                } else {
-                    0.0
-                }
-            }
-        }
+        self.domain().admit_any(y)
     }
 
-    /// Twice the loss relative to a perfect fit, for reports on held-out data: deviance of one response.
-    pub fn deviance(&self, predictor: f64, y: f64) -> f64 {
-        let mean = self.mean(predictor);
-        match self {
-            Family::Gaussian | Family::Monotone(_) => (y - mean) * (y - mean),
-            Family::Logistic => {
-                let signed = if y >= 0.5 { predictor } else { -predictor };
-                2.0 * softplus(-signed)
-            }
-            Family::Poisson => {
-                let ratio = if y > 0.0 { y * (y / mean).ln() } else { 0.0 };
-                2.0 * (ratio - (y - mean))
-            }
+    /// The nearest value within bounds, a whole one of counts. Not a number becomes the middle of real numbers.
+    pub(crate) fn admit_within(&self, y: f64, bounds: (f64, f64)) -> f64 {
+        let (low, high) = bounds;
+        if self.domain() == Domain::Real && y.is_nan() {
+            return low / 2.0 + high / 2.0;
         }
+        self.admit(y).clamp(low, high)
     }
 
-    /// The bounded score. Logistic scores have their own cap of 1/2 and ignore `cap`.
+    /// The bounded score. Those of binary responses have their own cap of 1/2 and ignore `cap`.
     pub fn bounded(&self, cap: f64) -> Result<BoundedScore<'_>> {
-        let cap = if matches!(self, Family::Logistic) { 0.5 } else { cap };
+        let cap = self.own_cap().unwrap_or(cap);
         if !(cap.is_finite() && cap > 0.0) {
             return Err(Error::OutOfRange {
                 parameter: Parameter::ScoreCap,
@@ -121,9 +172,35 @@ impl Family {
                 remedy: "a cap about the size of a typical residual is best",
             });
         }
-        let expectation = matches!(self, Family::Poisson).then(|| ClippedPoisson::new(cap));
-        Ok(BoundedScore { family: self, cap, expectation })
+        Ok(BoundedScore { score: self.capped(cap), cap })
     }
+}
+
+impl Deref for Family {
+    type Target = dyn ResponseFamily;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl fmt::Debug for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl PartialEq for Family {
+    /// The same by its registered name, or the very same.
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || (self.name() == other.name() && Self::named(self.name()).is_some())
+    }
+}
+
+/// A family's score with its bound, public or privately found.
+pub struct BoundedScore<'a> {
+    score: Box<dyn Bounded + 'a>,
+    cap: f64,
 }
 
 impl BoundedScore<'_> {
@@ -132,116 +209,69 @@ impl BoundedScore<'_> {
         self.cap
     }
 
-    /// The expectation of the clipped residual, for Poisson responses.
-    fn centre(&self, mean: f64) -> f64 {
-        self.expectation.as_ref().map_or(0.0, |table| table.clipped_mean(mean))
-    }
-
     /// The score at a linear predictor, for a response in the family's domain: what multiplies the row in the gradient.
-    /// At most `cap` in absolute value, whatever the arguments.
+    /// At most `cap` in absolute value, whatever the arguments and whatever the family computes.
     pub fn value(&self, predictor: f64, y: f64) -> f64 {
-        let score = match self.family {
-            Family::Logistic => {
-                // (p - y) / (2 max(p, 1-p)), by margins: no cancellation and no overflow.
-                let margin = if y >= 0.5 { predictor } else { -predictor };
-                let size = if margin > 0.0 { 0.5 * (-margin).exp() } else { 0.5 };
-                if y >= 0.5 { -size } else { size }
-            }
-            Family::Gaussian | Family::Monotone(_) => {
-                (self.family.mean(predictor) - y).clamp(-self.cap, self.cap)
-            }
-            Family::Poisson => {
-                let mean = self.family.mean(predictor);
-                let centre = self.centre(mean);
-                // Shrunk by a factor of the mean alone, so that it stays within the cap and keeps its mean of zero.
-                ((mean - y).clamp(-self.cap, self.cap) - centre) * self.cap / (self.cap + centre.abs())
-            }
-        };
-        // The last word on the bound; a NaN can only come from a NaN predictor.
+        let score = self.score.value(predictor, y);
         if score.is_nan() { 0.0 } else { score.clamp(-self.cap, self.cap) }
     }
 
-    /// The derivative of the score's expectation in the linear predictor, at the truth, with errors of the given
-    /// share inside the cap (Gaussian and monotone families only; others know it).
+    /// The derivative of the score's expectation in the linear predictor, at the truth ([`Bounded::slope`]).
     pub fn slope(&self, predictor: f64, share_inside: f64) -> f64 {
-        match self.family {
-            Family::Logistic => {
-                let p = logistic(predictor);
-                0.5 * p.min(1.0 - p)
-            }
-            Family::Gaussian => share_inside,
-            Family::Monotone(link) => share_inside * link.slope(predictor),
-            Family::Poisson => {
-                let mean = self.family.mean(predictor);
-                let slope = self.expectation.as_ref().map_or(mean, |table| table.slope(mean));
-                slope * self.cap / (self.cap + self.centre(mean).abs())
-            }
-        }
+        self.score.slope(predictor, share_inside)
     }
 }
 
-/// Log-means beyond this are cut: e^30 events a row are no count data.
-const LARGEST_LOG_MEAN: f64 = 30.0;
+/// `(p - y) / (2 max(p, 1-p))`.
+struct Halved<'a, F: ?Sized>(&'a F);
 
-fn logistic(u: f64) -> f64 {
-    if u >= 0.0 {
-        1.0 / (1.0 + (-u).exp())
-    } else {
-        let e = u.exp();
-        e / (1.0 + e)
+impl<F: ResponseFamily + ?Sized> Halved<'_, F> {
+    fn multiple(&self, predictor: f64) -> f64 {
+        let p = self.0.mean(predictor);
+        0.5 / p.max(1.0 - p)
     }
 }
 
-fn softplus(u: f64) -> f64 {
-    if u > 0.0 { u + (-u).exp().ln_1p() } else { u.exp().ln_1p() }
+impl<F: ResponseFamily + ?Sized> Bounded for Halved<'_, F> {
+    fn value(&self, predictor: f64, y: f64) -> f64 {
+        (self.0.mean(predictor) - y) * self.multiple(predictor)
+    }
+
+    fn slope(&self, predictor: f64, _: f64) -> f64 {
+        self.0.mean_slope(predictor) * self.multiple(predictor)
+    }
+}
+
+/// The residual clipped symmetrically.
+struct Clipped<'a, F: ?Sized> {
+    family: &'a F,
+    cap: f64,
+}
+
+impl<F: ResponseFamily + ?Sized> Bounded for Clipped<'_, F> {
+    fn value(&self, predictor: f64, y: f64) -> f64 {
+        (self.family.mean(predictor) - y).clamp(-self.cap, self.cap)
+    }
+
+    fn slope(&self, predictor: f64, share_inside: f64) -> f64 {
+        share_inside * self.family.mean_slope(predictor)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The score's conditional mean is zero at the truth, for discrete responses by summation.
-    #[test]
-    fn scores_have_mean_zero_under_their_model() {
-        let logit = Family::Logistic.bounded(1.0).unwrap();
-        for u in [-4.0, -0.3, 0.0, 0.7, 5.0] {
-            let p = logistic(u);
-            let mean = p * logit.value(u, 1.0) + (1.0 - p) * logit.value(u, 0.0);
-            assert!(mean.abs() < 1e-15, "{u} {mean}");
-        }
-        for cap in [0.3, 1.0, 2.5, 8.0] {
-            let score = Family::Poisson.bounded(cap).unwrap();
-            for u in [-4.0_f64, -1.0, 0.0, 1.3, 3.0] {
-                let rate = u.exp();
-                let mut mass = (-rate).exp();
-                let mut mean = 0.0;
-                for k in 0..400 {
-                    mean += mass * score.value(u, f64::from(k));
-                    mass *= rate / f64::from(k + 1);
-                }
-                // Interpolation between the nodes of the table is all that is left.
-                assert!(mean.abs() < 2e-3 * cap.max(1.0), "cap {cap} u {u}: {mean}");
-            }
-        }
-    }
-
-    #[test]
-    fn slopes_are_the_derivatives_of_expected_scores() {
-        let logit = Family::Logistic.bounded(1.0).unwrap();
-        for u in [-2.0, -0.5, 0.4, 1.5] {
-            let p = logistic(u);
-            let at = |v: f64| p * logit.value(v, 1.0) + (1.0 - p) * logit.value(v, 0.0);
-            let numeric = (at(u + 1e-5) - at(u - 1e-5)) / 2e-5;
-            assert!((numeric - logit.slope(u, 1.0)).abs() < 1e-6, "{u}");
-        }
+    fn families() -> [Family; 5] {
+        let link = MonotoneLink::new(|u| 8.0 * u + u.cos(), 7.0, 9.0).unwrap();
+        [Family::gaussian(), Family::logistic(), Family::poisson(), Family::monotone(link), toy::family()]
     }
 
     #[test]
     fn scores_never_exceed_their_cap() {
         let extremes =
             [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300, 0.0, 1.0, -1.0, 700.0, -700.0];
-        let link = MonotoneLink::new(|u| 8.0 * u + u.cos(), 7.0, 9.0).unwrap();
-        for family in [Family::Gaussian, Family::Logistic, Family::Poisson, Family::Monotone(link)] {
+        for family in families() {
             for cap in [1e-3, 0.5, 3.0] {
                 let score = family.bounded(cap).unwrap();
                 for u in extremes {
@@ -255,15 +285,57 @@ mod tests {
     }
 
     #[test]
-    fn mean_slopes_match_finite_differences() {
-        let link = MonotoneLink::new(|u| 8.0 * u + u.cos(), 7.0, 9.0).unwrap();
-        for family in [Family::Gaussian, Family::Logistic, Family::Poisson, Family::Monotone(link)] {
+    fn sizes_bound_residuals_and_slopes_are_not_negative() {
+        let extremes =
+            [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300, 0.0, 0.4, -1.0, 30.0, -30.0];
+        for family in families() {
+            let likelihood = Likelihood::new(family, (0.0, 9.0));
+            for u in extremes {
+                for offset in [-50.0, 0.0, 3.0] {
+                    let mut sizes = Vec::new();
+                    for y in extremes {
+                        let mut residual = [f64::NAN];
+                        let row =
+                            likelihood.score((likelihood.admit(y), offset), &[0.3], &[u], &mut residual);
+                        assert!(
+                            residual[0].abs() <= row.size && row.size.is_finite(),
+                            "{likelihood:?} {u} {y}"
+                        );
+                        assert!(row.slope >= 0.0 && row.slope.is_finite(), "{likelihood:?} {u} {y}");
+                        sizes.push(row.size);
+                    }
+                    if likelihood.domain() == Domain::Binary {
+                        assert!(sizes.iter().all(|size| *size == sizes[0]), "{likelihood:?}: {sizes:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn mean_slopes_match_finite_differences_and_links_lead_back() {
+        for family in families() {
             for u in [-3.0, -0.2, 0.0, 1.1, 2.9] {
                 let numeric = (family.mean(u + 1e-5) - family.mean(u - 1e-5)) / 2e-5;
                 assert!(
                     (numeric - family.mean_slope(u)).abs() < 1e-6 * (1.0 + numeric.abs()),
                     "{family:?} {u}"
                 );
+                let back = family.link(family.mean(u));
+                assert!(back.is_none_or(|back| (back - u).abs() < 1e-6), "{family:?} {u}: {back:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn simulated_responses_have_the_mean() {
+        let mut rng = RandomSource::insecure_seeded(5);
+        for family in families() {
+            for u in [-1.0, 0.3] {
+                let draws = 20_000;
+                let total: f64 = (0..draws).map(|_| family.simulate(u, 0.5, &mut rng)).sum();
+                let error = total / f64::from(draws) - family.mean(u);
+                assert!(error.abs() < 0.05, "{family:?} {u}: {error}");
             }
         }
     }

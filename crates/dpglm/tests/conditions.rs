@@ -47,13 +47,12 @@ fn central(rng: &mut RandomSource) -> Vec<(&'static str, Certificate, Vec<&'stat
     let (rows, two, three) = (design(), table(2), table(3));
     let column_means = Means::new(vec![Block::Number { low: -1.0, high: 1.0 }; COLUMNS]).unwrap();
     let describe = Describe::new(vec![Block::Number { low: -1.0, high: 1.0 }; COLUMNS]).unwrap();
-    let linear = || Glm::new(Family::Gaussian, (0.0, 1.0)).unwrap();
-    let logistic = || Glm::new(Family::Logistic, (0.0, 1.0)).unwrap();
-    let poisson = Glm::new(Family::Poisson, (0.0, 2.0)).unwrap();
+    let linear = || Glm::new(Family::gaussian(), (0.0, 1.0)).unwrap();
+    let logistic = || Glm::new(Family::logistic(), (0.0, 1.0)).unwrap();
+    let poisson = Glm::new(Family::poisson(), (0.0, 2.0)).unwrap();
     let noisy = |selection| NoisyIht::new(logistic(), 1, 1.0, selection).unwrap();
     let likelihood = |of| Regression::new(of).unwrap();
-    let (real, counts) =
-        (Likelihood::Gaussian { low: 0.0, high: 1.0 }, Likelihood::Poisson { low: 0.0, high: 2.0 });
+    let (real, counts) = (Likelihood::gaussian(0.0, 1.0), Likelihood::poisson(0.0, 2.0));
     let classes = Likelihood::Multinomial { classes: 3 };
     let transfer = || Transfer::logistic(1.0, 1).unwrap();
     let truncated = |level| Truncation::new(level, COLUMNS).unwrap();
@@ -92,7 +91,7 @@ fn central(rng: &mut RandomSource) -> Vec<(&'static str, Certificate, Vec<&'stat
         ("linear-likelihood", likelihood(real).fit(&two, privacy, rng).unwrap().certificate, vec![]),
         (
             "logistic-likelihood",
-            likelihood(Likelihood::Logistic).fit(&two, privacy, rng).unwrap().certificate,
+            likelihood(Likelihood::logistic()).fit(&two, privacy, rng).unwrap().certificate,
             vec![],
         ),
         ("poisson-likelihood", likelihood(counts).fit(&three, privacy, rng).unwrap().certificate, vec![]),
@@ -187,7 +186,7 @@ fn central(rng: &mut RandomSource) -> Vec<(&'static str, Certificate, Vec<&'stat
 fn of_units(rng: &mut RandomSource) -> Vec<(&'static str, Certificate, Vec<&'static str>)> {
     let privacy = Privacy::Budget(Budget::new(1.0, 1e-5).unwrap());
     let (two, three) = (units(2), units(3));
-    let logistic = || Glm::new(Family::Logistic, (0.0, 1.0)).unwrap();
+    let logistic = || Glm::new(Family::logistic(), (0.0, 1.0)).unwrap();
     let noisy = NoisyIht::new(logistic(), 1, 1.0, Selection::Gumbel).unwrap();
     vec![
         ("logistic", logistic().fit(&two, privacy, rng).unwrap().certificate, vec![]),
@@ -221,8 +220,8 @@ fn local(randomness: Randomness<'_>) -> Vec<(&'static str, Certificate, Vec<&'st
     let randomizer = |kind| Randomizer::new(kind, 3, 1.0, 1.0).unwrap();
     let budget = Budget::new(1.0, 1e-5).unwrap();
     let bounds = (0.0, 1.0);
-    let study = LocalIht::new(Family::Logistic, bounds, 1.0, 2).unwrap();
-    let one_shot = OneShotGlm::new(Family::Logistic, bounds, 1.0).unwrap();
+    let study = LocalIht::new(Family::logistic(), bounds, 1.0, 2).unwrap();
+    let one_shot = OneShotGlm::new(Family::logistic(), bounds, 1.0).unwrap();
     vec![
         ("privunit", randomizer(Kind::PrivUnit).certificate(randomness).unwrap(), vec![]),
         ("duchi", randomizer(Kind::Duchi).certificate(randomness).unwrap(), vec![]),

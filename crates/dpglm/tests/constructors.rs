@@ -114,7 +114,7 @@ proptest! {
 
     #[test]
     fn models_are_refused_or_made(a in number(), b in number(), c in number(), k in any::<u16>()) {
-        for family in [Family::Gaussian, Family::Logistic, Family::Poisson] {
+        for family in [Family::gaussian(), Family::logistic(), Family::poisson()] {
             let made = Glm::new(family, (a, b)).and_then(|m| m.ridge(c)).and_then(|m| m.radius(a)).and_then(|m| m.intervals(c));
             prop_assert!(made.is_err() || (interval(a, b) && magnitude(a) && c >= 0.5));
         }
@@ -140,7 +140,7 @@ proptest! {
         prop_assert!(Transfer::logistic(a, s).and_then(|m| m.synthetic_features(s)).is_err() || (magnitude(a) && s > 0));
         prop_assert!(JohnsonLindenstrauss::linear((a, b), c).and_then(|m| m.projected_rows(s as u64)).is_err() || (interval(a, b) && s > 0));
         prop_assert!(KarwaVadhan::new(vec![(a, b)], (c, d)).is_err() || (interval(a, b) && magnitude(c) && magnitude(d) && c < d));
-        let model = Glm::new(Family::Logistic, (0.0, 1.0)).unwrap();
+        let model = Glm::new(Family::logistic(), (0.0, 1.0)).unwrap();
         prop_assert!(DpIht::new(model.clone(), s).and_then(|m| m.row_norm(a)).is_err() || (magnitude(a) && s > 0));
         prop_assert!(NoisyIht::new(model, s, a, Selection::Gumbel).is_err() || (magnitude(a) && s > 0));
         prop_assert!(Iht::new(s).and_then(|m| m.step(a)).is_err() || (s > 0 && a > 0.0));
@@ -149,8 +149,8 @@ proptest! {
     #[test]
     fn local_models_are_refused_or_made(a in number(), b in number(), c in number(), s in size()) {
         check(Randomizer::new(Kind::Duchi, s, a, b).and_then(|m| m.events()).ok())?;
-        prop_assert!(LocalIht::new(Family::Gaussian, (a, b), c, s).and_then(|m| m.feature_square(a)).is_err() || (a < b && c > 0.0 && s > 0));
-        prop_assert!(OneShotGlm::new(Family::Poisson, (a, b), c).and_then(|m| m.feature_means(vec![a])).is_err() || (a < b && c > 0.0));
+        prop_assert!(LocalIht::new(Family::gaussian(), (a, b), c, s).and_then(|m| m.feature_square(a)).is_err() || (a < b && c > 0.0 && s > 0));
+        prop_assert!(OneShotGlm::new(Family::poisson(), (a, b), c).and_then(|m| m.feature_means(vec![a])).is_err() || (a < b && c > 0.0));
     }
 
     #[test]

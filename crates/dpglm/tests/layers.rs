@@ -96,8 +96,16 @@ fn no_crate_depends_on_a_later_one() {
 }
 
 /// Crates whose messages several front ends show, each in its own way.
-const SHARED: [&str; 8] =
-    ["dpglm", "dpglm-sign", "dpglm-ledger", "dpglm-io", "dpglm-workflow", "dpglm-report", "dpglm-collect", "dpglm-py"];
+const SHARED: [&str; 8] = [
+    "dpglm",
+    "dpglm-sign",
+    "dpglm-ledger",
+    "dpglm-io",
+    "dpglm-workflow",
+    "dpglm-report",
+    "dpglm-collect",
+    "dpglm-py",
+];
 
 #[test]
 fn only_the_command_speaks_of_flags() {

@@ -92,7 +92,7 @@ fn plain() -> Result<()> {
         let one = found.one_run.map_or(0.0, |run| run.epsilon);
         println!("{name:<10}  {:>11.3}   {one:>10.2}   {}", found.epsilon(), found.epsilon() > claim.0);
     };
-    for (name, family, response) in [("OLS", Family::Gaussian, REAL), ("logistic", Family::Logistic, BINARY)]
+    for (name, family, response) in [("OLS", Family::gaussian(), REAL), ("logistic", Family::logistic(), BINARY)]
     {
         let estimand = Estimand::Glm(family.clone());
         show(
@@ -118,7 +118,7 @@ fn literal() -> Result<()> {
     let claim = (1.0, 1e-5);
     println!("\nKnowledge transfer on its counter-example, n = 9,999, 60 runs a side, claimed epsilon 1");
     println!("version     bound (95%)   caught");
-    let inspection = Inspection::new(Estimand::Glm(Family::Gaussian), ERROR)?.runs(60).pilot(30);
+    let inspection = Inspection::new(Estimand::Glm(Family::gaussian()), ERROR)?.runs(60).pilot(30);
     let certified = Transfer::linear((-1.0, 1.0), 1.0, 1)?.ridge(0.5)?;
     let literal = certified.clone().literal().accepting(SAME_SUPPORT)?;
     for (name, model) in [("literal", literal), ("certified", certified)] {

@@ -42,7 +42,7 @@ pub fn methods(privacy: Privacy) -> Result<Vec<Case>> {
             }) as Fit
         }};
     }
-    let logistic = || glm(Family::Logistic, BINARY);
+    let logistic = || glm(Family::logistic(), BINARY);
     let mean = PrivateMean::new(ranges())?.prepare(Shape::new(COLUMNS, ROWS), privacy)?;
     let karwa = KarwaVadhan::new(ranges(), (0.01, 1.0))?.prepare(Shape::new(COLUMNS, ROWS), privacy)?;
     let few = SparseMean::new(ranges(), 2)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?;
@@ -73,49 +73,49 @@ pub fn methods(privacy: Privacy) -> Result<Vec<Case>> {
         ),
         (
             "linear",
-            of(Family::Gaussian),
+            of(Family::gaussian()),
             REAL,
             4,
-            model!(glm(Family::Gaussian, REAL)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
+            model!(glm(Family::gaussian(), REAL)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
         (
             "linear-statistics",
-            of(Family::Gaussian),
+            of(Family::gaussian()),
             REAL,
             4,
             model!(LinearStatistics::new(REAL)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
         (
             "logistic",
-            of(Family::Logistic),
+            of(Family::logistic()),
             BINARY,
             4,
             model!(logistic()?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
         (
             "poisson",
-            of(Family::Poisson),
+            of(Family::poisson()),
             counts,
             4,
-            model!(glm(Family::Poisson, counts)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
+            model!(glm(Family::poisson(), counts)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
         (
             "select-refine",
-            of(Family::Logistic),
+            of(Family::logistic()),
             BINARY,
             2,
             sparse!(SelectRefine::new(logistic()?, 2)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
         (
             "tuned-sparsity",
-            of(Family::Logistic),
+            of(Family::logistic()),
             BINARY,
             2,
             sparse!(TunedSparsity::new(logistic()?, 3)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
         (
             "tuned-ridge",
-            of(Family::Logistic),
+            of(Family::logistic()),
             BINARY,
             4,
             Box::new({
@@ -128,7 +128,7 @@ pub fn methods(privacy: Privacy) -> Result<Vec<Case>> {
         ),
         (
             "noisy-iht",
-            of(Family::Logistic),
+            of(Family::logistic()),
             BINARY,
             2,
             sparse!(
@@ -138,7 +138,7 @@ pub fn methods(privacy: Privacy) -> Result<Vec<Case>> {
         ),
         (
             "peeling-iht",
-            of(Family::Logistic),
+            of(Family::logistic()),
             BINARY,
             2,
             sparse!(
@@ -148,35 +148,35 @@ pub fn methods(privacy: Privacy) -> Result<Vec<Case>> {
         ),
         (
             "dp-iht",
-            of(Family::Logistic),
+            of(Family::logistic()),
             BINARY,
             2,
             sparse!(DpIht::new(logistic()?, 2)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
         (
             "frank-wolfe",
-            of(Family::Gaussian),
+            of(Family::gaussian()),
             REAL,
             2,
             model!(FrankWolfe::linear(REAL, 1.0, 2.0)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
         (
             "two-stage",
-            of(Family::Logistic),
+            of(Family::logistic()),
             BINARY,
             2,
             model!(TwoStage::logistic(1.0, 2)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
         (
             "johnson-lindenstrauss",
-            of(Family::Gaussian),
+            of(Family::gaussian()),
             REAL,
             4,
             model!(JohnsonLindenstrauss::linear(REAL, 1.0)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),
         ),
         (
             "transfer",
-            of(Family::Logistic),
+            of(Family::logistic()),
             BINARY,
             2,
             model!(Transfer::logistic(1.0, 2)?.prepare(Shape::new(COLUMNS, ROWS), privacy)?),

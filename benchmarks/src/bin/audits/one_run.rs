@@ -187,7 +187,7 @@ pub fn models(seeds: u64) -> Result<()> {
     );
     println!("family     canaries   {HEAD}");
     for (name, family, response) in
-        [("logistic", Family::Logistic, BINARY), ("linear", Family::Gaussian, REAL)]
+        [("logistic", Family::logistic(), BINARY), ("linear", Family::gaussian(), REAL)]
     {
         for canaries in [1_000, 4_000] {
             let mut average = Average::default();
@@ -242,7 +242,7 @@ pub fn alarms() -> Result<()> {
         show("mean of many columns", epsilon, &found);
     }
     for (name, family, response) in
-        [("logistic, d = 128", Family::Logistic, BINARY), ("linear, d = 128", Family::Gaussian, REAL)]
+        [("logistic, d = 128", Family::logistic(), BINARY), ("linear, d = 128", Family::gaussian(), REAL)]
     {
         let mut found = Alarms::default();
         for seed in 1..=40 {

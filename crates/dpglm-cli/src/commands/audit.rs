@@ -251,8 +251,8 @@ impl Arguments {
                 "the schema names no target: give --target COLUMN, or --mean to attack a mean".into(),
             ));
         };
-        let family = self.family.unwrap_or_else(|| Family::of(&domain));
-        let Some(one_predictor) = family.one_predictor() else {
+        let family = self.family.clone().unwrap_or_else(|| Family::of(&domain));
+        let Some(one_predictor) = family.one_predictor().cloned() else {
             return Err(Failure::Usage(
                 "an audit attacks models with one linear predictor, not multinomial ones: give another --family or --target"
                     .into(),

@@ -265,7 +265,7 @@ impl Arguments {
 
     fn model(&self, known: &PublicFacts) -> Result<Model, Failure> {
         let request = FitRequest {
-            family: self.family,
+            family: self.family.clone(),
             method: self.method,
             robust: self.robust,
             ridge: self.ridge,

@@ -1,5 +1,6 @@
 //! The study file as written, and what is refused in it.
 
+use dpglm::families;
 use dpglm::local::randomizer::Kind;
 use serde::Deserialize;
 use toml::value::Datetime;
@@ -19,6 +20,14 @@ pub enum Family {
 }
 
 impl Family {
+    /// How the response depends on the predictor, and the bounds of a response in the fit's units.
+    pub(crate) fn model(self) -> (families::Family, (f64, f64)) {
+        match self {
+            Family::Linear => (families::Family::gaussian(), (-1.0, 1.0)),
+            Family::Logistic => (families::Family::logistic(), (0.0, 1.0)),
+        }
+    }
+
     /// The name, as in the file.
     pub fn name(self) -> &'static str {
         match self {

@@ -90,7 +90,7 @@ fn colluders() {
     for round in &influence {
         println!("{round:?}");
     }
-    let fit = LocalIht::new(dpglm::families::Family::Gaussian, (-1.0, 1.0), 1.0, SPARSITY).unwrap();
+    let fit = LocalIht::new(dpglm::families::Family::gaussian(), (-1.0, 1.0), 1.0, SPARSITY).unwrap();
     let true_columns: Vec<usize> = (0..SPARSITY).collect();
     let runs = 20;
     let mut kept = [0; 3];
@@ -126,7 +126,7 @@ fn colluders() {
 fn one_report_moves_no_farther_than_stated() {
     let study = study();
     let protocol = StudyProtocol::new(&study).unwrap();
-    let fit = LocalIht::new(dpglm::families::Family::Gaussian, (-1.0, 1.0), 1.0, SPARSITY).unwrap();
+    let fit = LocalIht::new(dpglm::families::Family::gaussian(), (-1.0, 1.0), 1.0, SPARSITY).unwrap();
     let plan = fit.plan(DEVICES as u64, COLUMNS, 4.0).unwrap();
     let state = fit.start(&plan);
     let randomizer = fit.randomizer(&state, 4.0).unwrap();

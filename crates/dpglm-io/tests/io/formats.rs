@@ -228,7 +228,7 @@ fn arrays_of_every_type_and_order() {
 #[test]
 fn bytes_within_any_whole_bounds_have_a_constant_column_of_one() {
     let options = ReadOptions { constant_column: true, ..OPTIONS };
-    let model = Glm::new(Family::Logistic, (0.0, 1.0)).unwrap().with_intercept();
+    let model = Glm::new(Family::logistic(), (0.0, 1.0)).unwrap().with_intercept();
     let fit = model.prepare(dpglm::data::Shape::new(2, 4), Privacy::None).unwrap();
     for bound in 1..=127_i8 {
         for low in [-bound, 0] {

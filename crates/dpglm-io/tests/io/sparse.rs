@@ -87,7 +87,7 @@ fn ones_without_values_give_the_same_results() {
     let privacy = Privacy::Budget(Budget::new(1.0, 1e-6).unwrap());
     let results = |values: Values| -> Vec<Vec<f64>> {
         let design = Design::from_csr(columns as usize, offsets.clone(), indices.clone(), values).unwrap();
-        let glm = Glm::new(Family::Logistic, (0.0, 1.0)).unwrap();
+        let glm = Glm::new(Family::logistic(), (0.0, 1.0)).unwrap();
         let data = Dataset::new(design.clone(), response.clone()).unwrap();
         let rng = &mut RandomSource::insecure_seeded(5);
         let ranges = vec![(0.0, 1.0); columns as usize];

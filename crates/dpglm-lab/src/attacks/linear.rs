@@ -66,12 +66,12 @@ fn run(point: &Point, task: &mut Task) -> Result<()> {
     let members = Dataset::new(Design::from_f64(ROWS, d, x[..ROWS * d].to_vec())?, y[..ROWS].to_vec())?;
     let traced =
         |estimate: &[f64]| area(ROWS, |i| tracing::linear(&x[i * d..(i + 1) * d], y[i], &truth, estimate));
-    let plain = reference::glm(&Family::Gaussian, &members, 0.0, false)?.coefficients;
+    let plain = reference::glm(&Family::gaussian(), &members, 0.0, false)?.coefficients;
     task.value(NON_PRIVATE, traced(&plain)?);
     let noisy = literal(point).fit(&members, &mut task.noise(LITERAL))?;
     task.value(LITERAL, traced(&noisy)?);
     task.certified(CERTIFIED, |privacy, rng| {
-        let fit = Glm::new(Family::Gaussian, rows.target())?.fit(&members, privacy, rng)?;
+        let fit = Glm::new(Family::gaussian(), rows.target())?.fit(&members, privacy, rng)?;
         Ok(traced(&fit.coefficients).unwrap_or(f64::NAN))
     })
 }

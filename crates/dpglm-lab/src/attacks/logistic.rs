@@ -66,16 +66,16 @@ fn run(point: &Point, task: &mut Task) -> Result<()> {
     let (data, beta) = dense::simulated(&mut task.rows(), 2 * ROWS, d)?;
     let (x, y) = (entries(data.design()), data.response());
     let members = Dataset::new(Design::from_f64(ROWS, d, x[..ROWS * d].to_vec())?, y[..ROWS].to_vec())?;
-    let attack = ScoreAttack::new(Estimand::Glm(Family::Logistic), beta);
+    let attack = ScoreAttack::new(Estimand::Glm(Family::logistic()), beta);
     let traced = |estimate: &[f64]| area(ROWS, |i| attack.value(estimate, &x[i * d..(i + 1) * d], y[i]));
-    let plain = reference::glm(&Family::Logistic, &members, 0.001, false)?.coefficients;
+    let plain = reference::glm(&Family::logistic(), &members, 0.001, false)?.coefficients;
     task.value(NON_PRIVATE, traced(&plain)?);
-    let iterates = noisy_gradient(&Family::Logistic, &members, &noise(point), &mut task.noise(LITERAL));
+    let iterates = noisy_gradient(&Family::logistic(), &members, &noise(point), &mut task.noise(LITERAL));
     if let Some(last) = iterates.last() {
         task.value(LITERAL, traced(last)?);
     }
     task.certified(CERTIFIED, |privacy, rng| {
-        let fit = Glm::new(Family::Logistic, (0.0, 1.0))?.fit(&members, privacy, rng)?;
+        let fit = Glm::new(Family::logistic(), (0.0, 1.0))?.fit(&members, privacy, rng)?;
         Ok(traced(&fit.coefficients).unwrap_or(f64::NAN))
     })
 }

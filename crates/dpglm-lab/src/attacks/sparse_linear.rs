@@ -103,14 +103,14 @@ fn run(point: &Point, task: &mut Task) -> Result<()> {
     let all = entries(&Design::from_f32(2 * ROWS, COLUMNS, x)?);
     let record = |i: usize| &all[i * COLUMNS..(i + 1) * COLUMNS];
     let traced = |estimate: &[f64]| area(ROWS, |i| tracing::sparse_linear(record(i), y[i], &beta, estimate));
-    task.value(NON_PRIVATE, traced(&Iht::new(s)?.fit(&Family::Gaussian, &members, 0.0)?)?);
+    task.value(NON_PRIVATE, traced(&Iht::new(s)?.fit(&Family::gaussian(), &members, 0.0)?)?);
     let literal = literal(point);
-    let iterates = literal.iterates(&Family::Gaussian, &members, &mut task.noise(LITERAL));
+    let iterates = literal.iterates(&Family::gaussian(), &members, &mut task.noise(LITERAL));
     if let Some(last) = iterates.last() {
         task.value(LITERAL, traced(last)?);
     }
     task.certified(CERTIFIED, |privacy, rng| {
-        let model = Glm::new(Family::Gaussian, (-literal.truncation, literal.truncation))?;
+        let model = Glm::new(Family::gaussian(), (-literal.truncation, literal.truncation))?;
         let fit = SelectRefine::new(model.radius(literal.radius)?, s)?.fit(&members, privacy, rng)?;
         Ok(traced(&fit.coefficients(COLUMNS)).unwrap_or(f64::NAN))
     })

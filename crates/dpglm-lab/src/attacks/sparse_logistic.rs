@@ -72,16 +72,16 @@ fn run(point: &Point, task: &mut Task) -> Result<()> {
     let y: Vec<f64> = predictors.iter().map(|u| draw.logistic(*u)).collect();
     let members = members(ROWS, &x, &y)?;
     let all = entries(&Design::from_f32(2 * ROWS, d, x)?);
-    let attack = ScoreAttack::new(Estimand::Glm(Family::Logistic), beta).on_support();
+    let attack = ScoreAttack::new(Estimand::Glm(Family::logistic()), beta).on_support();
     let traced = |estimate: &[f64]| area(ROWS, |i| attack.value(estimate, &all[i * d..(i + 1) * d], y[i]));
-    task.value(NON_PRIVATE, traced(&Iht::new(s)?.fit(&Family::Logistic, &members, 0.001)?)?);
-    let iterates = literal(point).iterates(&Family::Logistic, &members, &mut task.noise(LITERAL));
+    task.value(NON_PRIVATE, traced(&Iht::new(s)?.fit(&Family::logistic(), &members, 0.001)?)?);
+    let iterates = literal(point).iterates(&Family::logistic(), &members, &mut task.noise(LITERAL));
     if let Some(last) = iterates.last() {
         task.value(LITERAL, traced(last)?);
     }
     task.certified(CERTIFIED, |privacy, rng| {
         let fit =
-            SelectRefine::new(Glm::new(Family::Logistic, (0.0, 1.0))?, s)?.fit(&members, privacy, rng)?;
+            SelectRefine::new(Glm::new(Family::logistic(), (0.0, 1.0))?, s)?.fit(&members, privacy, rng)?;
         Ok(traced(&fit.coefficients(d)).unwrap_or(f64::NAN))
     })
 }

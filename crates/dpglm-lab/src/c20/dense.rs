@@ -80,17 +80,18 @@ pub fn run(point: &Point, task: &mut Task) -> Result<()> {
     let (data, beta) = simulated(&mut task.rows(), point.whole("n"), point.whole("d"))?;
     let error = |estimate: &[f64]| squared_distance(estimate, &beta).ln();
     for (line, steps) in [(LITERAL, STEPS), (FEWER, 10)] {
-        let iterates = noisy_gradient(&Family::Logistic, &data, &noise(point, steps), &mut task.noise(line));
+        let iterates =
+            noisy_gradient(&Family::logistic(), &data, &noise(point, steps), &mut task.noise(line));
         let path: Vec<f64> = iterates.iter().map(|b| error(b)).collect();
         task.path(line, &path);
     }
     for line in [CERTIFIED, AT_TRUE] {
         task.certified(line, |privacy, rng| {
-            let fit = Glm::new(Family::Logistic, (0.0, 1.0))?.fit(&data, privacy, rng)?;
+            let fit = Glm::new(Family::logistic(), (0.0, 1.0))?.fit(&data, privacy, rng)?;
             Ok(error(&fit.coefficients))
         })?;
     }
-    task.value(NON_PRIVATE, error(&reference::glm(&Family::Logistic, &data, 0.0, false)?.coefficients));
+    task.value(NON_PRIVATE, error(&reference::glm(&Family::logistic(), &data, 0.0, false)?.coefficients));
     Ok(())
 }
 
@@ -111,7 +112,7 @@ mod tests {
             .map(|i| {
                 let mut draw = Draw::new(crate::task::seed(&["c20 dense", &i.to_string()]));
                 let (data, beta) = simulated(&mut draw, 40_000, 10).unwrap();
-                let iterates = noisy_gradient(&Family::Logistic, &data, &noise(&point, STEPS), &mut draw);
+                let iterates = noisy_gradient(&Family::logistic(), &data, &noise(&point, STEPS), &mut draw);
                 squared_distance(&iterates[STEPS as usize], &beta).ln()
             })
             .collect();

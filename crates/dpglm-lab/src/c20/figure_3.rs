@@ -137,15 +137,15 @@ fn run(point: &Point, task: &mut Task) -> Result<()> {
         wrong as f64 / u.len() as f64
     };
     let s = point.whole("s");
-    let iterates = literal(point).iterates(&Family::Logistic, &train, &mut task.noise(LITERAL));
+    let iterates = literal(point).iterates(&Family::logistic(), &train, &mut task.noise(LITERAL));
     task.value(LITERAL, iterates.last().map_or(f64::NAN, |b| rate(b)));
     for line in [CERTIFIED, AT_TRUE] {
         task.certified(line, |privacy, rng| {
-            let model = SelectRefine::new(Glm::new(Family::Logistic, (0.0, 1.0))?.with_intercept(), s)?;
+            let model = SelectRefine::new(Glm::new(Family::logistic(), (0.0, 1.0))?.with_intercept(), s)?;
             Ok(rate(&model.fit(&train, privacy, rng)?.coefficients(train.design().columns())))
         })?;
     }
-    let plain = Iht::new(s)?.step(4.0)?.iterations(40)?.fit(&Family::Logistic, &train, 0.0)?;
+    let plain = Iht::new(s)?.step(4.0)?.iterations(40)?.fit(&Family::logistic(), &train, 0.0)?;
     task.value(NON_PRIVATE, rate(&plain));
     Ok(())
 }

@@ -82,17 +82,17 @@ pub fn run(point: &Point, task: &mut Task) -> Result<()> {
     let s = point.whole("s");
     let (data, beta) = simulated(&mut task.rows(), point.whole("n"), COLUMNS, s)?;
     let error = |estimate: &[f64]| squared_distance(estimate, &beta).ln();
-    let iterates = literal(point).iterates(&Family::Logistic, &data, &mut task.noise(LITERAL));
+    let iterates = literal(point).iterates(&Family::logistic(), &data, &mut task.noise(LITERAL));
     let path: Vec<f64> = iterates.iter().map(|b| error(b)).collect();
     task.path(LITERAL, &path);
     for line in [CERTIFIED, AT_TRUE] {
         task.certified(line, |privacy, rng| {
-            let model = SelectRefine::new(Glm::new(Family::Logistic, (0.0, 1.0))?, 2 * s)?;
+            let model = SelectRefine::new(Glm::new(Family::logistic(), (0.0, 1.0))?, 2 * s)?;
             Ok(error(&model.fit(&data, privacy, rng)?.coefficients(COLUMNS)))
         })?;
     }
     // The curvature of this model is at most 1/12: a step of 8 is safe and fast.
-    let plain = Iht::new(2 * s)?.step(8.0)?.iterations(15)?.fit(&Family::Logistic, &data, 0.0)?;
+    let plain = Iht::new(2 * s)?.step(8.0)?.iterations(15)?.fit(&Family::logistic(), &data, 0.0)?;
     task.value(NON_PRIVATE, error(&plain));
     Ok(())
 }

@@ -93,7 +93,7 @@ fn run(point: &Point, task: &mut Task) -> Result<()> {
         if line == NEVER {
             model.truncation = f64::INFINITY;
         }
-        let iterates = model.iterates(&Family::Gaussian, &rows.data, &mut draw);
+        let iterates = model.iterates(&Family::gaussian(), &rows.data, &mut draw);
         task.value(line, iterates.last().map_or(f64::NAN, |b| rows.error(b)));
     }
     for line in [CERTIFIED, AT_TRUE] {

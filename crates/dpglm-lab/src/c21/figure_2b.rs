@@ -83,7 +83,7 @@ fn validated(point: &Point, rows: &Rows, draw: &mut Draw) -> Result<usize> {
         for (score, s) in scores.iter_mut().zip(GRID) {
             let model = linear::sparse_literal(point, level(point), s);
             let plain = crate::literal::Thresholding { n: training.response().len(), scale: 0.0, ..model };
-            let iterates = plain.iterates(&Family::Gaussian, &training, &mut Draw::new(0));
+            let iterates = plain.iterates(&Family::gaussian(), &training, &mut Draw::new(0));
             let Some(beta) = iterates.last() else { continue };
             let mut u = vec![0.0; held_out.response().len()];
             predict(held_out.design(), beta, &mut u);
@@ -102,7 +102,7 @@ fn run(point: &Point, task: &mut Task) -> Result<()> {
     let rows = Rows::draw(&mut task.rows(), n, n, SPARSITY)?;
     let fit = |s: usize, draw: &mut Draw| {
         let model = linear::sparse_literal(point, level(point), s);
-        let iterates = model.iterates(&Family::Gaussian, &rows.data, draw);
+        let iterates = model.iterates(&Family::gaussian(), &rows.data, draw);
         iterates.last().map_or(f64::NAN, |b| rows.error(b))
     };
     task.value(LITERAL, fit(SPARSITY, &mut task.noise(LITERAL)));

@@ -59,7 +59,7 @@ fn promises(point: &Point) -> Result<Promises> {
 fn run(point: &Point, task: &mut Task) -> Result<()> {
     let (n, d) = (point.whole("n"), point.whole("d"));
     let rows = Rows::draw(&mut task.rows(), n, d, SPARSITY)?;
-    let iterates = literal(point).iterates(&Family::Gaussian, &rows.data, &mut task.noise(LITERAL));
+    let iterates = literal(point).iterates(&Family::gaussian(), &rows.data, &mut task.noise(LITERAL));
     task.value(LITERAL, iterates.last().map_or(f64::NAN, |b| rows.error(b)));
     for line in [CERTIFIED, AT_TRUE] {
         task.certified(line, |privacy, rng| rows.certified_sparse(privacy, rng))?;

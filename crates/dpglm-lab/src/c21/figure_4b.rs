@@ -133,7 +133,7 @@ fn load() -> Result<Houses> {
     });
     let mut houses = Houses { entries, values, moments, slopes: Vec::new() };
     let all: Vec<usize> = (0..houses.values.len()).collect();
-    let fit = reference::glm(&Family::Gaussian, &houses.sample(&all, true)?, 0.0, true)?;
+    let fit = reference::glm(&Family::gaussian(), &houses.sample(&all, true)?, 0.0, true)?;
     houses.slopes = houses.standardised(&fit.coefficients[1..]);
     Ok(houses)
 }
@@ -199,7 +199,7 @@ fn run(point: &Point, task: &mut Task) -> Result<()> {
     let (target, sample) = ((0.0, 5.00001), houses.sample(&order, true)?);
     for line in [CERTIFIED, AT_TRUE] {
         task.certified(line, |privacy, rng| {
-            let fit = Glm::new(Family::Gaussian, target)?.with_intercept().fit(&sample, privacy, rng)?;
+            let fit = Glm::new(Family::gaussian(), target)?.with_intercept().fit(&sample, privacy, rng)?;
             Ok(houses.error(&fit.coefficients[1..]))
         })?;
     }
@@ -211,7 +211,7 @@ fn run(point: &Point, task: &mut Task) -> Result<()> {
         let fit = JohnsonLindenstrauss::linear(target, 1.0)?.fit(&sample, privacy, rng)?;
         Ok(houses.error(&fit.coefficients[1..]))
     })?;
-    let plain = reference::glm(&Family::Gaussian, &sample, 0.0, true)?;
+    let plain = reference::glm(&Family::gaussian(), &sample, 0.0, true)?;
     task.value(NON_PRIVATE, houses.error(&plain.coefficients[1..]));
     Ok(())
 }

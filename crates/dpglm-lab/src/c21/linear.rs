@@ -61,7 +61,7 @@ impl Rows {
 
     /// The certified model, told what the literal algorithm is told: beta lies in the unit ball.
     pub fn model(&self) -> dpglm::Result<Glm> {
-        Glm::new(Family::Gaussian, self.target())?.radius(1.0 / (self.beta.len() as f64).sqrt())
+        Glm::new(Family::gaussian(), self.target())?.radius(1.0 / (self.beta.len() as f64).sqrt())
     }
 
     /// The error of the certified regression on all columns.
@@ -77,12 +77,12 @@ impl Rows {
 
     /// The error of least squares.
     pub(crate) fn non_private(&self) -> Result<f64> {
-        Ok(self.error(&reference::glm(&Family::Gaussian, &self.data, 0.0, false)?.coefficients))
+        Ok(self.error(&reference::glm(&Family::gaussian(), &self.data, 0.0, false)?.coefficients))
     }
 
     /// The error of iterative hard thresholding, told s.
     pub(crate) fn non_private_sparse(&self) -> Result<f64> {
-        Ok(self.error(&Iht::new(SPARSITY)?.iterations(60)?.fit(&Family::Gaussian, &self.data, 0.0)?))
+        Ok(self.error(&Iht::new(SPARSITY)?.iterations(60)?.fit(&Family::gaussian(), &self.data, 0.0)?))
     }
 }
 

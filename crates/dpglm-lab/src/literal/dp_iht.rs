@@ -53,7 +53,7 @@ pub fn dp_iht(data: &Dataset, noise: &RiskNoise, mut draw: Option<&mut Draw>) ->
     let d = data.design().columns();
     let (mut point, mut gradient) = (vec![0.0; d], vec![0.0; d]);
     for _ in 0..noise.steps {
-        let score = |row: usize, u: f64| Family::Logistic.mean(u) - data.response()[row];
+        let score = |row: usize, u: f64| Family::logistic().mean(u) - data.response()[row];
         fused_pass(data.design(), &point, score, &mut gradient);
         for (b, g) in point.iter_mut().zip(&gradient) {
             let error = draw.as_mut().map_or(0.0, |draw| noise.sigma() * draw.normal());

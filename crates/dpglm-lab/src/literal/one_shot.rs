@@ -107,7 +107,7 @@ fn newton(predictors: &[f64]) -> Option<f64> {
     for _ in 0..100 {
         let (mut value, mut slope) = (0.0, 0.0);
         for u in predictors {
-            let mean = Family::Logistic.mean(c * u);
+            let mean = Family::logistic().mean(c * u);
             let second = mean * (1.0 - mean);
             value += second;
             slope += second + c * u * second * (1.0 - 2.0 * mean);

@@ -67,7 +67,7 @@ pub fn transfer(
     let sigma = noise.sigma(public.rows());
     answers.iter_mut().for_each(|y| *y += sigma * draw.normal());
     let task = Dataset::new(public.clone(), answers)?;
-    Ok(iht.fit(&Family::Gaussian, &task, 0.0)?)
+    Ok(iht.fit(&Family::gaussian(), &task, 0.0)?)
 }
 
 #[cfg(test)]

@@ -132,7 +132,7 @@ fn run(point: &Point, task: &mut Task) -> Result<()> {
             Ok(estimate.map_or(f64::NAN, |b| wrong(&tests, &b)))
         })?;
     }
-    let fit = reference::glm(&Family::Logistic, &data, 1e-6, false)?;
+    let fit = reference::glm(&Family::logistic(), &data, 1e-6, false)?;
     task.value(NON_PRIVATE, wrong(&tests, &fit.coefficients));
     Ok(())
 }

@@ -121,7 +121,7 @@ pub fn certified(
 ) -> dpglm::Result<Option<Vec<f64>>> {
     let Privacy::Budget(budget) = privacy else { return Ok(None) };
     let p = public.columns();
-    let model = OneShotGlm::new(Family::Logistic, (0.0, 1.0), radius)?;
+    let model = OneShotGlm::new(Family::logistic(), (0.0, 1.0), radius)?;
     let randomizer = model.randomizer(p, budget.epsilon())?;
     let mut imitation = Imitation::new(&randomizer, seed);
     let (mut sum, mut count) = (vec![0.0; p], 0);

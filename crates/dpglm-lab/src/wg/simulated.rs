@@ -121,7 +121,7 @@ pub fn simulated(draw: &mut Draw, point: &Point, family: &Family) -> Result<(Dat
         .chunks_exact(d)
         .map(|row| {
             let u: f64 = places.iter().map(|&j| f64::from(row[j]) * truth[j]).sum();
-            if *family == Family::Logistic { draw.logistic(u) } else { u + 0.1_f64.sqrt() * draw.normal() }
+            if *family == Family::logistic() { draw.logistic(u) } else { u + 0.1_f64.sqrt() * draw.normal() }
         })
         .collect();
     Ok((Dataset::new(Design::from_f32(n, d, x)?, y)?, truth))
@@ -129,17 +129,17 @@ pub fn simulated(draw: &mut Draw, point: &Point, family: &Family) -> Result<(Dat
 
 /// One repetition of a linear figure.
 pub(crate) fn run_linear(point: &Point, task: &mut Task) -> Result<()> {
-    run(point, task, &Family::Gaussian)
+    run(point, task, &Family::gaussian())
 }
 
 /// One repetition of a logistic figure.
 pub(crate) fn run_logistic(point: &Point, task: &mut Task) -> Result<()> {
-    run(point, task, &Family::Logistic)
+    run(point, task, &Family::logistic())
 }
 
 fn run(point: &Point, task: &mut Task, family: &Family) -> Result<()> {
     let (n, d, s) = (point.whole("n"), point.whole("d"), point.whole("s"));
-    let linear = *family == Family::Gaussian;
+    let linear = *family == Family::gaussian();
     let mut rows = task.rows();
     let (data, truth) = simulated(&mut rows, point, family)?;
     let public = Design::from_f32(n, d, rows.features(n * d))?;
@@ -249,12 +249,12 @@ mod tests {
         let errors: Vec<f64> = (0..20_u64)
             .map(|i| {
                 let mut draw = Draw::new(crate::task::seed(&["wg frank-wolfe", &i.to_string()]));
-                let (data, truth) = simulated(&mut draw, &point, &Family::Gaussian).unwrap();
+                let (data, truth) = simulated(&mut draw, &point, &Family::gaussian()).unwrap();
                 let radius = truth.iter().map(|b| b.abs()).sum();
                 [5, 10, 15]
                     .map(|steps| {
                         let noise = frank_wolfe_noise(&point, radius, steps);
-                        let estimate = frank_wolfe(&Family::Gaussian, &data, &noise, &mut draw);
+                        let estimate = frank_wolfe(&Family::gaussian(), &data, &noise, &mut draw);
                         distance(&estimate, &truth) / norm(&truth)
                     })
                     .into_iter()

@@ -65,7 +65,7 @@ pub fn point(epsilon: f64) -> Point {
 pub fn run(point: &Point, task: &mut Task, table: &Divided) -> Result<()> {
     let Divided { private, public, test, target, sparsity, ours, radius } = *table;
     let d = public.columns();
-    let family = if target.is_some() { Family::Gaussian } else { Family::Logistic };
+    let family = if target.is_some() { Family::gaussian() } else { Family::logistic() };
     let bounds = target.unwrap_or((0.0, 1.0));
     let error = |coefficients: &[f64]| test_error(test, coefficients, target.is_some());
     let mut best = f64::INFINITY;

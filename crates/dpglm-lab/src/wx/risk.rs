@@ -78,12 +78,12 @@ fn greedy(data: &Dataset, s: usize) -> Result<Vec<f64>> {
     let (mut point, mut gradient) = (vec![0.0; d], vec![0.0; d]);
     let mut support = Vec::new();
     while support.len() < s.min(d) {
-        let score = |row: usize, u: f64| Family::Logistic.mean(u) - data.response()[row];
+        let score = |row: usize, u: f64| Family::logistic().mean(u) - data.response()[row];
         fused_pass(data.design(), &point, score, &mut gradient);
         let free = (0..d).filter(|j| !support.contains(j));
         support.extend(free.max_by(|&a, &b| gradient[a].abs().total_cmp(&gradient[b].abs())));
         let chosen = Dataset::new(data.design().select_columns(&support)?, data.response().to_vec())?;
-        let refit = reference::glm(&Family::Logistic, &chosen, RIDGE, false)?.coefficients;
+        let refit = reference::glm(&Family::logistic(), &chosen, RIDGE, false)?.coefficients;
         support.iter().zip(refit).for_each(|(&j, b)| point[j] = b);
     }
     Ok(point)
@@ -94,7 +94,7 @@ pub fn run(point: &Point, task: &mut Task, public: &Dataset, private: Option<&Da
     let noise = noise(point);
     let (s, d) = (noise.sparsity, public.design().columns());
     let optimum = |data: &Dataset| -> Result<f64> {
-        let thresholded = loss(data, &Iht::new(s)?.iterations(300)?.fit(&Family::Logistic, data, RIDGE)?);
+        let thresholded = loss(data, &Iht::new(s)?.iterations(300)?.fit(&Family::logistic(), data, RIDGE)?);
         Ok(thresholded.min(loss(data, &greedy(data, s)?)))
     };
     let best = optimum(public)?;
@@ -104,7 +104,7 @@ pub fn run(point: &Point, task: &mut Task, public: &Dataset, private: Option<&Da
         task.value(PRIVATE_SCALES, loss(private, &estimate) - optimum(private)?);
     }
     task.value(NON_PRIVATE, loss(public, &dp_iht(public, &noise, None)) - best);
-    let model = Glm::new(Family::Logistic, (0.0, 1.0))?.ridge(RIDGE)?;
+    let model = Glm::new(Family::logistic(), (0.0, 1.0))?.ridge(RIDGE)?;
     for line in [CERTIFIED, AT_TRUE] {
         task.certified(line, |privacy, rng| {
             let fit = SelectRefine::new(model.clone(), s)?.fit(public, privacy, rng)?;

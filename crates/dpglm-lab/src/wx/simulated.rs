@@ -74,9 +74,9 @@ pub fn ends(result: &FigureResult, panel: &str) -> String {
 /// The identity, or the paper's `8 u + cos u` whose slope lies in [7, 9].
 pub fn family(linear: bool) -> Result<Family> {
     if linear {
-        return Ok(Family::Gaussian);
+        return Ok(Family::gaussian());
     }
-    Ok(Family::Monotone(MonotoneLink::new(|u| 8.0 * u + u.cos(), 7.0, 9.0)?))
+    Ok(Family::monotone(MonotoneLink::new(|u| 8.0 * u + u.cos(), 7.0, 9.0)?))
 }
 
 /// The interval of the labels of s coefficients of norm at most 1: `f` at `-+ sqrt(s)`, and the errors.

@@ -93,7 +93,7 @@ impl Stage {
         }
         let table = table.reordered(&order)?;
         let quarter = n / 4;
-        let reference = reference_point(&table.slice(0, quarter)?, &subject.estimand())?;
+        let reference = reference_point(&table.slice(0, quarter)?, &subject.estimand()?)?;
         Ok(Self {
             held_out: table.slice(quarter, quarter)?,
             base: table.slice(2 * quarter, n - 2 * quarter)?,
@@ -150,7 +150,7 @@ pub fn simulated(
     let constant = subject.has_constant(wanted.intercept);
     let cells = cells(&columns, constant, subject.response_range(domain), subject.is_external());
     let support = wanted.support.unwrap_or(d).min(d);
-    let model = DataModel::new(subject.estimand(), cells.clone(), support)?;
+    let model = DataModel::new(subject.estimand()?, cells.clone(), support)?;
     Ok(Stage {
         base: model.draw(rows, rng)?,
         held_out: model.draw(rows, rng)?,

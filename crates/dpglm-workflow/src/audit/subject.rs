@@ -64,14 +64,20 @@ pub enum Subject {
 
 impl Subject {
     /// What the method estimates.
-    pub fn estimand(&self) -> Estimand {
-        match self {
+    pub fn estimand(&self) -> Result<Estimand, Failure> {
+        Ok(match self {
             Self::Mean { .. } => Estimand::Mean,
             Self::External { family, .. } => Estimand::Glm(family.clone()),
             Self::Model(model) => {
-                Estimand::Glm(model.family.one_predictor().unwrap_or(OnePredictor::Gaussian))
+                let Some(family) = model.family.one_predictor() else {
+                    return Err(Failure::Usage(
+                        "an audit attacks models with one linear predictor, not multinomial ones: give another family or target"
+                            .into(),
+                    ));
+                };
+                Estimand::Glm(family.clone())
             }
-        }
+        })
     }
 
     /// Whether it is a mean.

@@ -186,9 +186,10 @@ impl Estimates {
             let labels =
                 (constants > 0).then_some(INTERCEPT).into_iter().chain(names.iter().map(String::as_str));
             for (j, (name, estimate)) in labels.zip(in_user_units(block)).enumerate() {
-                let name = match model.family {
-                    Family::Multinomial => coefficient_of_class(&classes, k + 1, name),
-                    _ => name.to_owned(),
+                let name = if model.family == Family::Multinomial {
+                    coefficient_of_class(&classes, k + 1, name)
+                } else {
+                    name.to_owned()
                 };
                 let unshrunk = unshrunk.as_ref().and_then(|all| all.get(j).copied());
                 let middle = unshrunk.map_or(estimate, |(estimate, _)| estimate);

@@ -1,6 +1,6 @@
 //! How a model is fitted: the methods by name, and what each of them takes.
 
-use super::render;
+use crate::render;
 use serde::{Deserialize, Serialize};
 
 /// How a model is fitted.

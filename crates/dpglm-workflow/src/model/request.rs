@@ -77,7 +77,7 @@ impl FitRequest {
     pub fn model_of(self, facts: TableFacts, schema: Option<&Schema>) -> Result<Model, Failure> {
         let family = self.family.unwrap_or_else(|| Family::of(&facts.domain));
         if let Some(exposure) = schema.and_then(Schema::exposure)
-            && family != Family::Poisson
+            && !family.takes_exposures()
         {
             return Err(Failure::Usage(Message::new(
                 "the exposure `{}` goes with {} poisson, not with {}: change the family, or the schema",

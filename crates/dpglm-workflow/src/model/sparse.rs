@@ -142,9 +142,9 @@ impl Model {
         }
         let family = self.family.name();
         let fits = match method {
-            Method::JohnsonLindenstrauss => self.family == Family::Gaussian,
+            Method::JohnsonLindenstrauss => self.family.is_linear(),
             Method::FrankWolfe | Method::TwoStage | Method::Transfer | Method::TransferLiteral => {
-                matches!(self.family, Family::Gaussian | Family::Logistic)
+                self.family.is_linear() || self.family.is_logistic()
             }
             Method::SelectRefine => true,
             _ => self.family != Family::Multinomial,
@@ -187,21 +187,21 @@ impl Model {
     pub(super) fn chosen_sparse(&self) -> Result<Chosen<'_>, Failure> {
         let sparse = &self.sparse;
         let (s, entry) = (sparse.sparsity.unwrap_or(1), sparse.entry);
-        let logistic = self.family == Family::Logistic;
+        let logistic = self.family.is_logistic();
         let target = self.target_bounds();
         let asked = sparse.sparsity;
         let largest = move |fit: Fit| Estimates::of_largest(fit, asked);
         let noisy = |selection| -> Result<Chosen<'_>, Failure> {
             // The constant column is an entry of the row too.
             let entry = if self.intercept { entry.max(1.0) } else { entry };
-            let model = NoisyIht::new(self.glm(self.family)?, s, entry, selection)?;
+            let model = NoisyIht::new(self.glm()?, s, entry, selection)?;
             Ok(Ready::by(model, Estimates::from))
         };
         let chosen: Chosen<'_> = match self.method {
             Method::NoisyIht => noisy(Selection::Gumbel)?,
             Method::PeelingIht => noisy(Selection::Peeling)?,
             Method::DpIht => {
-                let model = DpIht::new(self.glm(self.family)?, s)?;
+                let model = DpIht::new(self.glm()?, s)?;
                 let model = match sparse.row_norm {
                     Some(bound) => model.row_norm(bound)?,
                     None => model,
@@ -237,7 +237,7 @@ impl Model {
             Method::Transfer | Method::TransferLiteral => Ready::by(self.transfer(s)?, largest),
             Method::Iht => {
                 let (iht, ridge) = (Iht::new(s)?, self.ridge.unwrap_or(0.0));
-                let Some(family) = self.family.one_predictor() else {
+                let Some(family) = self.family.one_predictor().cloned() else {
                     return Err(Failure::Usage(Message::new(
                         "{} iht has no multinomial model",
                         &[&Parameter::Method],
@@ -256,14 +256,14 @@ impl Model {
             }
             _ => match sparse.largest {
                 Some(most) => {
-                    let tuned = TunedSparsity::new(self.glm(self.family)?, most)?;
+                    let tuned = TunedSparsity::new(self.glm()?, most)?;
                     Box::new(move |shape, privacy| {
                         let tuned = tuned.up_to(self.free_columns(shape))?;
                         Ready::prepared(tuned.prepare(shape, privacy)?, Estimates::from)
                     })
                 }
                 None => {
-                    let mut model = SelectRefine::new(self.glm(self.family)?, s)?;
+                    let mut model = SelectRefine::new(self.glm()?, s)?;
                     if sparse.nonnegative {
                         model = model.nonnegative();
                     }
@@ -286,7 +286,7 @@ impl Model {
     }
 
     fn whole_gradient(&self) -> Result<WholeGradient, Failure> {
-        let mut model = WholeGradient::new(self.glm(self.family)?);
+        let mut model = WholeGradient::new(self.glm()?);
         if let Some(sparsity) = self.sparse.sparsity {
             model = model.sparsity(sparsity)?;
         }
@@ -300,7 +300,7 @@ impl Model {
     pub(crate) fn route(&self, shape: Shape, privacy: Privacy) -> Option<Route> {
         let is_default = self.method == Method::SelectRefine && self.family != Family::Multinomial;
         let sparsity = self.sparse.sparsity.filter(|_| is_default)?;
-        let model = self.glm(self.family).ok()?;
+        let model = self.glm().ok()?;
         Some(Route::of(&model, shape, sparsity, self.sparse.row_norm, privacy))
     }
 
@@ -322,9 +322,10 @@ impl Model {
 
     fn transfer(&self, sparsity: usize) -> Result<Transfer, Failure> {
         let sparse = &self.sparse;
-        let mut model = match self.family {
-            Family::Logistic => Transfer::logistic(sparse.entry, sparsity)?,
-            _ => Transfer::linear(self.target_bounds(), sparse.entry, sparsity)?,
+        let mut model = if self.family.is_logistic() {
+            Transfer::logistic(sparse.entry, sparsity)?
+        } else {
+            Transfer::linear(self.target_bounds(), sparse.entry, sparsity)?
         };
         if let Some(ridge) = self.ridge {
             model = model.ridge(ridge)?;

@@ -392,7 +392,7 @@ mod tests {
     /// Fits without noise are caught, by many runs; the same estimators with noise are not.
     #[test]
     fn plain_fits_are_caught_and_private_ones_are_not() {
-        for (family, response) in [(Family::Gaussian, (-2.0, 2.0)), (Family::Logistic, (0.0, 1.0))] {
+        for (family, response) in [(Family::gaussian(), (-2.0, 2.0)), (Family::logistic(), (0.0, 1.0))] {
             let estimand = Estimand::Glm(family.clone());
             let plain = audit(estimand.clone(), response, 21, &mut |table, _| {
                 Ok(reference::glm(&family, &table.dataset()?, 0.0, false)?.coefficients)
@@ -425,7 +425,7 @@ mod tests {
     #[test]
     fn one_run_catches_a_plain_fit() {
         let mut rng = RandomSource::insecure_seeded(25);
-        let estimand = Estimand::Glm(Family::Gaussian);
+        let estimand = Estimand::Glm(Family::gaussian());
         let cells = PublicBox::even(64, (-1.0, 1.0), false, (-2.0, 2.0));
         let model = DataModel::new(estimand.clone(), cells, 64).unwrap();
         let base = model.draw(400, &mut rng).unwrap();
@@ -437,7 +437,7 @@ mod tests {
                     &ground,
                     CLAIM,
                     &mut |table, rng| {
-                        let fit = reference::glm(&Family::Gaussian, &table.dataset()?, 0.0, false)?;
+                        let fit = reference::glm(&Family::gaussian(), &table.dataset()?, 0.0, false)?;
                         let coin = |rng: &mut RandomSource| if rng.coin() { 1.0 } else { -1.0 };
                         Ok(fit.coefficients.iter().map(|b| b + noise * coin(rng)).collect())
                     },
@@ -490,7 +490,7 @@ mod tests {
             let x = (0..n).flat_map(|row| [entry(row, 0), entry(row, 1)]).collect();
             Table::new(2, x, vec![1.0; n]).unwrap()
         };
-        let inspection = Inspection::new(Estimand::Glm(Family::Gaussian), 0.05).unwrap().runs(60).pilot(30);
+        let inspection = Inspection::new(Estimand::Glm(Family::gaussian()), 0.05).unwrap().runs(60).pilot(30);
         let mut rng = RandomSource::insecure_seeded(26);
         let certified = Transfer::linear((-1.0, 1.0), 1.0, 1).unwrap().ridge(0.5).unwrap();
         let literal = certified.clone().literal().accepting(SAME_SUPPORT).unwrap();

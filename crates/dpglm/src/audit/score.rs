@@ -96,7 +96,7 @@ mod tests {
                     })
                     .collect();
                 let likelihood = |(x, y): &Record| {
-                    let p = Family::Logistic.mean(x[0] * truth[0] + x[1] * truth[1]);
+                    let p = Family::logistic().mean(x[0] * truth[0] + x[1] * truth[1]);
                     0.25 * if *y > 0.5 { p } else { 1.0 - p }
                 };
                 (records.iter().map(likelihood).product(), records)
@@ -116,7 +116,7 @@ mod tests {
     fn soundness_and_completeness_hold_exactly() {
         for truth in [[0.4, -0.9], [0.0, 1.3], [-0.2, 0.0]] {
             for on_support in [false, true] {
-                let mut attack = ScoreAttack::new(Estimand::Glm(Family::Logistic), truth.to_vec());
+                let mut attack = ScoreAttack::new(Estimand::Glm(Family::logistic()), truth.to_vec());
                 if on_support {
                     attack = attack.on_support();
                 }
@@ -127,7 +127,7 @@ mod tests {
                 let fresh: Vec<(f64, Record)> = (0..8)
                     .map(|bits| every_table(&truth)[bits].1[0])
                     .map(|(x, y)| {
-                        let p = Family::Logistic.mean(x[0] * truth[0] + x[1] * truth[1]);
+                        let p = Family::logistic().mean(x[0] * truth[0] + x[1] * truth[1]);
                         (0.25 * if y > 0.5 { p } else { 1.0 - p }, (x, y))
                     })
                     .collect();
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_dispersion_divides_and_must_be_positive() {
-        let attack = ScoreAttack::new(Estimand::Glm(Family::Gaussian), vec![1.0]);
+        let attack = ScoreAttack::new(Estimand::Glm(Family::gaussian()), vec![1.0]);
         assert_eq!(attack.score(&[2.0], 5.0), [6.0]);
         assert_eq!(attack.clone().dispersion(3.0).unwrap().score(&[2.0], 5.0), [2.0]);
         assert!(attack.dispersion(0.0).is_err());

@@ -4,7 +4,8 @@ use super::canaries::PublicBox;
 use super::score::Estimand;
 use super::table::Table;
 use crate::error::{Error, Parameter, Result};
-use crate::families::Family;
+use crate::families::Domain;
+use crate::families::simulate::uniform;
 use crate::noise::RandomSource;
 
 /// Rows uniform in a box, whose mean or response follows a known truth.
@@ -47,18 +48,21 @@ impl DataModel {
             }
             Estimand::Glm(family) => {
                 // A uniform column has variance half^2 / 3.
-                let unit = match family {
-                    Family::Gaussian | Family::Monotone(_) => SHARE * (cells.response.1 - cells.response.0),
-                    Family::Logistic | Family::Poisson => 1.0,
+                let unit = match family.domain() {
+                    Domain::Real => SHARE * (cells.response.1 - cells.response.0),
+                    Domain::Binary | Domain::Count | Domain::Classes(_) => 1.0,
                 } * (3.0 / support as f64).sqrt();
                 for (place, &j) in varying.iter().take(support).enumerate() {
                     truth[j] = sign(place) * unit / half(j);
                 }
                 if let Some(constant) = (0..truth.len()).find(|&j| cells.features[j] == (1.0, 1.0)) {
                     let centre: f64 = varying.iter().map(|&j| truth[j] * middle(j)).sum();
-                    let level = match family {
-                        Family::Gaussian => 0.5 * (cells.response.0 + cells.response.1),
-                        _ => 0.0,
+                    let level = match family.domain() {
+                        Domain::Real => {
+                            let middle = 0.5 * (cells.response.0 + cells.response.1);
+                            family.link(middle).unwrap_or(0.0)
+                        }
+                        Domain::Binary | Domain::Count | Domain::Classes(_) => 0.0,
                     };
                     truth[constant] = level - centre;
                 }
@@ -98,7 +102,7 @@ impl DataModel {
                 Estimand::Mean => 0.0,
                 Estimand::Glm(family) => {
                     let (low, high) = self.cells.response;
-                    respond(family, predictor, SHARE * (high - low), rng).clamp(low, high)
+                    family.simulate(predictor, SHARE * (high - low), rng).clamp(low, high)
                 }
             });
         }
@@ -106,45 +110,20 @@ impl DataModel {
     }
 }
 
-fn respond(family: &Family, predictor: f64, deviation: f64, rng: &mut RandomSource) -> f64 {
-    let mean = family.mean(predictor);
-    match family {
-        Family::Logistic => f64::from(u8::from(uniform(rng) < mean)),
-        Family::Poisson => {
-            // Inversion; means are of order one.
-            let (mut count, mut mass, u) = (0.0, (-mean).exp(), uniform(rng));
-            let mut below = mass;
-            while u >= below && count < 1_000.0 {
-                count += 1.0;
-                mass *= mean / count;
-                below += mass;
-            }
-            count
-        }
-        Family::Gaussian | Family::Monotone(_) => {
-            // Box and Muller
-            let radius = (-2.0 * (1.0 - uniform(rng)).ln()).sqrt();
-            mean + deviation * radius * (std::f64::consts::TAU * uniform(rng)).cos()
-        }
-    }
-}
-
-/// Uniform on [0, 1), to 53 bits: for data, not for noise.
-fn uniform(rng: &mut RandomSource) -> f64 {
-    (rng.next_u64() >> 11) as f64 * 2f64.powi(-53)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::central::reference;
+    use crate::families::Family;
 
     #[test]
     fn tables_follow_their_truth() {
         let mut rng = RandomSource::insecure_seeded(11);
-        for (family, response) in
-            [(Family::Gaussian, (-3.0, 5.0)), (Family::Logistic, (0.0, 1.0)), (Family::Poisson, (0.0, 60.0))]
-        {
+        for (family, response) in [
+            (Family::gaussian(), (-3.0, 5.0)),
+            (Family::logistic(), (0.0, 1.0)),
+            (Family::poisson(), (0.0, 60.0)),
+        ] {
             let cells = PublicBox::even(4, (0.0, 2.0), true, response);
             let model = DataModel::new(Estimand::Glm(family.clone()), cells, 2).unwrap();
             let data = model.draw(40_000, &mut rng).unwrap().dataset().unwrap();

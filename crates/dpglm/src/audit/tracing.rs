@@ -63,7 +63,7 @@ mod tests {
         let (truth, estimate) = ([0.5, 0.0, -1.0], [0.4, 0.3, -0.7]);
         let (record, y) = ([1.0, -0.5, 0.25], 0.8);
         let attack = |estimand| ScoreAttack::new(estimand, truth.to_vec());
-        let linear_score = attack(Estimand::Glm(Family::Gaussian));
+        let linear_score = attack(Estimand::Glm(Family::gaussian()));
         let mean_score = attack(Estimand::Mean);
         let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-15, "{a} {b}");
         close(linear(&record, y, &truth, &estimate), linear_score.value(&estimate, &record, y));

@@ -14,7 +14,7 @@
 //! # Guarantee
 //! None is needed: no private row is looked at, and what is chosen is paid for whatever the number is.
 
-use crate::families::Family;
+use crate::families::{Domain, Family};
 use crate::numeric::normal_quantile;
 use crate::release::Privacy;
 
@@ -52,10 +52,7 @@ impl Affordable {
 /// The root of the share of a response that few columns explain. A binary response is mostly chance; a real one may be all
 /// explained.
 fn strength(family: &Family) -> f64 {
-    match family {
-        Family::Gaussian | Family::Monotone(_) => 1.0,
-        Family::Logistic | Family::Poisson => 0.4,
-    }
+    if family.domain() == Domain::Real { 1.0 } else { 0.4 }
 }
 
 fn share(count: usize) -> f64 {
@@ -109,7 +106,7 @@ mod tests {
             let mut before = vec![0; 300];
             for epsilon in [0.1, 0.5, 2.0, 8.0] {
                 let counts: Vec<usize> =
-                    (1..=300).map(|s| count(&Family::Logistic, units, columns, s, epsilon)).collect();
+                    (1..=300).map(|s| count(&Family::logistic(), units, columns, s, epsilon)).collect();
                 assert!(counts.windows(2).all(|pair| pair[0] <= pair[1]), "{units}, {epsilon}");
                 assert!(counts.iter().enumerate().all(|(i, &k)| (1..=i + 1).contains(&k)));
                 assert!(counts.iter().zip(&before).all(|(now, before)| now >= before));
@@ -120,11 +117,11 @@ mod tests {
 
     #[test]
     fn small_budgets_choose_one_column_and_large_ones_all() {
-        assert_eq!(count(&Family::Logistic, 1_451, 10_346, 5, 0.5), 1);
-        assert_eq!(count(&Family::Logistic, 80_000, 10_000, 10, 0.5), 10);
-        assert_eq!(count(&Family::Gaussian, 800, 1_000, 10, 5.0), 10);
-        assert!((5..60).contains(&count(&Family::Logistic, 24_016, 2_400, 100, 0.2)));
-        let all = Affordable::of(&Family::Logistic, 10, 1_000, 30, Privacy::None);
+        assert_eq!(count(&Family::logistic(), 1_451, 10_346, 5, 0.5), 1);
+        assert_eq!(count(&Family::logistic(), 80_000, 10_000, 10, 0.5), 10);
+        assert_eq!(count(&Family::gaussian(), 800, 1_000, 10, 5.0), 10);
+        assert!((5..60).contains(&count(&Family::logistic(), 24_016, 2_400, 100, 0.2)));
+        let all = Affordable::of(&Family::logistic(), 10, 1_000, 30, Privacy::None);
         assert_eq!((all.columns, all.signed), (30, false));
     }
 }

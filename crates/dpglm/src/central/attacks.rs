@@ -94,7 +94,7 @@ pub(crate) fn sparse_linear(rows: usize, columns: usize, seed: u64) -> (Dataset,
 pub(crate) fn sparse_logistic(rows: usize, columns: usize, seed: u64) -> (Dataset, Vec<f64>) {
     let (x, truth, mut rng) = sparse_features(rows, columns, seed);
     let probability =
-        |row: &[f64]| Family::Logistic.mean(row.iter().zip(&truth).map(|(x, b)| x * b).sum::<f64>());
+        |row: &[f64]| Family::logistic().mean(row.iter().zip(&truth).map(|(x, b)| x * b).sum::<f64>());
     let y = x
         .chunks_exact(columns)
         .map(|row| f64::from(u8::from(0.5 * (uniform(&mut rng) + 1.0) < probability(row))))

@@ -29,7 +29,6 @@ use crate::data::Dataset;
 use crate::data::Shape;
 use crate::data::range::require_magnitude;
 use crate::error::{Parameter, Result, require_nonzero};
-use crate::families::Family;
 use crate::kernels::{Grid, exact_pass, rounding, weighted_row_norms};
 use crate::mechanisms::Candidates;
 use crate::release::{
@@ -130,10 +129,7 @@ impl Estimator for DpIht {
         // The rounding of a unit's rows, and of the sum and its quotient, on both sides of a pair.
         let error = data.shape().rows_per_unit() * rounding(data.design()) * root / n + 2.0 * f64::EPSILON;
         let sensitivity = 2.0 * bound * (1.0 / n + error);
-        let slope = match &model.family {
-            Family::Logistic => 0.25,
-            family => family.mean_slope(base).max(1e-3),
-        };
+        let slope = model.family.slope_near(base);
         // The curvature of rows of length R: at most this if all point in one direction; less where it is spread over all columns,
         // as it may be where every entry is stored, or, in sparse rows, whose frequent columns stand out, over as many as there
         // are coefficients. How rows are stored is public.
@@ -205,6 +201,7 @@ fn secant(points: (&[f64], &[f64]), gradients: (&[f64], &[f64]), deviation: f64)
 mod tests {
     use super::*;
     use crate::data::Design;
+    use crate::families::Family;
     use crate::noise::RandomSource;
     use crate::privacy::Budget;
 
@@ -220,7 +217,7 @@ mod tests {
             let row: Vec<f64> =
                 (0..d).map(|j| if j == 0 { 1.0 } else { length * (0.2 + 0.1 * uniform()) }).collect();
             let u = -2.0 + 8.0 * row[1];
-            y.push(f64::from(u8::from(uniform() < Family::Logistic.mean(u))));
+            y.push(f64::from(u8::from(uniform() < Family::logistic().mean(u))));
             x.extend(row);
         }
         let data = Dataset::new(Design::from_f64(n, d, x.clone()).unwrap(), y.clone()).unwrap();
@@ -234,7 +231,7 @@ mod tests {
         };
         let share = y.iter().sum::<f64>() / n as f64;
         let constant = -(share * share.ln() + (1.0 - share) * (1.0 - share).ln());
-        let model = Glm::new(Family::Logistic, (0.0, 1.0)).unwrap().with_intercept();
+        let model = Glm::new(Family::logistic(), (0.0, 1.0)).unwrap().with_intercept();
         let privacy = Privacy::Budget(Budget::new(2.0, 1e-6).unwrap());
         for seed in 0..10 {
             let mut rng = RandomSource::insecure_seeded(seed);

@@ -13,10 +13,10 @@ fn exposures_are_for_counts_alone() {
     let data = data.with_exposures(&[1.0, 2.0, 3.0, 1.0], 1.0).unwrap();
     let rng = &mut RandomSource::insecure_seeded(1);
     let glm = |family| Glm::new(family, (0.0, 1.0)).unwrap();
-    assert!(glm(Family::Poisson).fit(&data, Privacy::None, rng).is_ok());
+    assert!(glm(Family::poisson()).fit(&data, Privacy::None, rng).is_ok());
     let refused = [
-        glm(Family::Logistic).fit(&data, Privacy::None, rng).unwrap_err(),
-        glm(Family::Gaussian).fit(&data, Privacy::None, rng).unwrap_err(),
+        glm(Family::logistic()).fit(&data, Privacy::None, rng).unwrap_err(),
+        glm(Family::gaussian()).fit(&data, Privacy::None, rng).unwrap_err(),
         LinearStatistics::new((0.0, 1.0)).unwrap().fit(&data, Privacy::None, rng).unwrap_err(),
         Multinomial::new(2).unwrap().fit(&data, Privacy::None, rng).unwrap_err(),
     ];

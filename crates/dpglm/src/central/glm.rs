@@ -38,7 +38,7 @@ use crate::data::Dataset;
 use crate::data::Shape;
 use crate::data::range::{require_interval, require_magnitude, require_penalty};
 use crate::error::{Error, Parameter, Result};
-use crate::families::{BoundedScore, Family};
+use crate::families::{BoundedScore, Domain, Family};
 use crate::kernels::predict;
 use crate::release::{
     CalibratedPlan, Estimator, Handle, PlannedRelease, Prepared, Privacy, Progress, ReleaseSession, Vector,
@@ -84,9 +84,10 @@ pub(super) const AVERAGED: Phase = Phase { what: GRADIENTS, steps: 80, length: 0
 impl Glm {
     /// A model whose response lies in the public interval `target` (0 and 1 for a binary one).
     pub fn new(family: Family, target: (f64, f64)) -> Result<Self> {
+        family.require_one_predictor()?;
         let (low, high) =
             require_interval(Parameter::TargetBounds, target, "declare the public range of the response")?;
-        if matches!(family, Family::Poisson) && !(low >= 0.0 && high >= 1.0) {
+        if family.domain() == Domain::Count && !(low >= 0.0 && high >= 1.0) {
             return Err(Error::OutOfRange {
                 parameter: Parameter::TargetBounds,
                 range: "from at least 0 to at least 1 for a count",
@@ -154,7 +155,7 @@ impl Glm {
 
     /// Whether exposures mean something: they multiply the mean of counts.
     pub(crate) fn takes_exposures(&self) -> bool {
-        matches!(self.family, Family::Poisson)
+        self.family.takes_exposures()
     }
 }
 
@@ -294,10 +295,11 @@ impl Glm {
         } else {
             first_cap
         };
-        let score = if cap == first_cap { first.clone() } else { model.family.bounded(cap)? };
+        let again = if cap == first_cap { None } else { Some(model.family.bounded(cap)?) };
+        let score = again.as_ref().unwrap_or(&first);
 
         // Step 6
-        let scored = Scored { data, response, score: &score, weighting: &weighting };
+        let scored = Scored { data, response, score, weighting: &weighting };
         let slope = match model.level {
             None => None,
             Some(_) => Some(scored.slope(model, &predictors(), trace, session)?),
@@ -305,7 +307,7 @@ impl Glm {
 
         // Step 7
         let drive = slope.as_ref().unwrap_or(&features).drive(AVERAGED).calmed(variance(noise[1], cap));
-        let average = run(&drive, &mut iterate, &score, session)?;
+        let average = run(&drive, &mut iterate, score, session)?;
         let mut coefficients = weighting.coordinates.stored(&average);
 
         // Step 8
@@ -356,8 +358,8 @@ impl Glm {
     /// The sampling part of the covariance where nothing was released for it: scores vary as much as their slope says, or
     /// as their cap allows.
     fn rough_sampling(&self, slope: &DMatrix<f64>, base: f64, cap: f64, units: usize) -> DMatrix<f64> {
-        let variance = match self.family {
-            Family::Poisson => 1.0,
+        let variance = match self.family.domain() {
+            Domain::Count => 1.0,
             _ => cap * cap / self.family.mean_slope(base),
         };
         Conditioner::new(slope, 1e-12 * slope.trace()).inverse() * (variance / units as f64)

@@ -105,14 +105,9 @@ impl Iht {
             // Nothing is cut off, so the last step alone leads to the same point.
             return Ok(newton(family, design, response, ridge, vec![0.0; design.columns()]));
         }
-        let steepest = match family {
-            Family::Logistic => 0.25,
-            Family::Monotone(link) => link.slopes().1,
-            _ => 1.0,
-        };
         let step = match self.step {
             Some(step) => step,
-            None => 1.0 / (steepest * largest_curvature(design) + ridge).max(f64::MIN_POSITIVE),
+            None => 1.0 / (family.steepest() * largest_curvature(design) + ridge).max(f64::MIN_POSITIVE),
         };
         let point = Self { step: Some(step), ..*self }.minimise(vec![0.0; design.columns()], |b, g| {
             fused_pass(design, b, |row, u| family.mean(u) - response[row], g);
@@ -202,7 +197,7 @@ mod tests {
         let x: Vec<f64> = (0..n * d).map(|_| uniform(&mut rng)).collect();
         let y: Vec<f64> = x.chunks_exact(d).map(|r| 2.0 * r[3] - r[70] + 0.5 * r[299]).collect();
         let data = Dataset::new(Design::from_f64(n, d, x).unwrap(), y).unwrap();
-        let b = Iht::new(3).unwrap().fit(&Family::Gaussian, &data, 0.0).unwrap();
+        let b = Iht::new(3).unwrap().fit(&Family::gaussian(), &data, 0.0).unwrap();
         for (j, b) in b.iter().enumerate() {
             let truth = [(3, 2.0), (70, -1.0), (299, 0.5)].iter().find(|t| t.0 == j).map_or(0.0, |t| t.1);
             assert!((b - truth).abs() < 1e-8, "{j}: {b}");
@@ -217,12 +212,12 @@ mod tests {
         let y: Vec<f64> = x
             .chunks_exact(d)
             .map(|r| {
-                let p = Family::Logistic.mean(3.0 * r[7] - 3.0 * r[20]);
+                let p = Family::logistic().mean(3.0 * r[7] - 3.0 * r[20]);
                 f64::from(u8::from(0.5 * (uniform(&mut rng) + 1.0) < p))
             })
             .collect();
         let data = Dataset::new(Design::from_f64(n, d, x).unwrap(), y).unwrap();
-        let b = Iht::new(2).unwrap().fit(&Family::Logistic, &data, 0.0).unwrap();
+        let b = Iht::new(2).unwrap().fit(&Family::logistic(), &data, 0.0).unwrap();
         assert!((b[7] - 3.0).abs() < 0.5 && (b[20] + 3.0).abs() < 0.5, "{} {}", b[7], b[20]);
         assert_eq!(b.iter().filter(|b| **b != 0.0).count(), 2);
     }

@@ -29,7 +29,7 @@ use super::start::Start;
 use crate::data::Dataset;
 use crate::data::Shape;
 use crate::error::{Parameter, Result};
-use crate::families::{BoundedScore, Family};
+use crate::families::BoundedScore;
 use crate::kernels::{Grid, exact_pass, rounding};
 use crate::release::{
     CalibratedPlan, Chosen, Estimator, Handle, NoisyMax, Numbers, Prepared, Privacy, Progress,
@@ -75,10 +75,7 @@ impl NoisyIht {
 
     /// One over the largest curvature of features that fill the declared box independently.
     fn length(&self, base: f64) -> f64 {
-        let slope = match &self.model.family {
-            Family::Logistic => 0.25,
-            family => family.mean_slope(base).max(1e-3),
-        };
+        let slope = self.model.family.slope_near(base);
         1.0 / (slope * self.entry * self.entry)
     }
 
@@ -239,6 +236,7 @@ fn coordinate_sensitivity(data: &Dataset, cap: f64, entry: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::data::Design;
+    use crate::families::Family;
     use crate::noise::RandomSource;
     use crate::privacy::Budget;
     use crate::release::tape::attack;
@@ -265,7 +263,7 @@ mod tests {
         let pair = [false, true].map(|moved| far(1e15 + 512.0, moved));
         for selection in [Selection::Gumbel, Selection::Peeling] {
             for intercept in [true, false] {
-                let mut model = Glm::new(Family::Gaussian, (low, high)).expect("valid");
+                let mut model = Glm::new(Family::gaussian(), (low, high)).expect("valid");
                 if intercept {
                     model = model.with_intercept();
                 }

@@ -49,7 +49,7 @@ fn accepted(name: &str, intercept: bool, fitting: impl Fn((f64, f64)) -> Fitting
 }
 
 fn linear(target: (f64, f64), intercept: bool) -> Result<Glm> {
-    let model = Glm::new(Family::Gaussian, target)?;
+    let model = Glm::new(Family::gaussian(), target)?;
     Ok(if intercept { model.with_intercept() } else { model })
 }
 

@@ -182,7 +182,7 @@ mod tests {
         let rows: Vec<f64> = (0..2_000).flat_map(|i| [1.0, scale * f64::from(i % 17)]).collect();
         let counts: Vec<f64> = (0..2_000).map(|i| f64::from((i % 17) / 4 + i % 3)).collect();
         let data = Dataset::new(Design::from_f64(2_000, 2, rows).unwrap(), counts).unwrap();
-        glm(&Family::Poisson, &data, 0.0, true).unwrap().coefficients[1] * scale
+        glm(&Family::poisson(), &data, 0.0, true).unwrap().coefficients[1] * scale
     }
 
     #[test]

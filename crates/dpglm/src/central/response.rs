@@ -7,7 +7,7 @@
 
 use crate::data::range::{require_interval, require_magnitude};
 use crate::error::{Error, Parameter, Result};
-use crate::families::Family;
+use crate::families::{Domain, Family};
 use crate::mechanisms::Candidates;
 use crate::release::{Chosen, Handle, PlannedRelease, Privacy, ReleaseSession};
 
@@ -26,16 +26,16 @@ impl Response {
     /// A real response in a public interval.
     pub(crate) fn linear((low, high): (f64, f64)) -> Result<Self> {
         require_interval(Parameter::TargetBounds, (low, high), "declare the public range of the response")?;
-        Ok(Self { family: Family::Gaussian, low, high, cap: None })
+        Ok(Self { family: Family::gaussian(), low, high, cap: None })
     }
 
     /// A binary response.
     pub(crate) fn binary() -> Self {
-        Self { family: Family::Logistic, low: 0.0, high: 1.0, cap: None }
+        Self { family: Family::logistic(), low: 0.0, high: 1.0, cap: None }
     }
 
     pub(crate) fn is_real(&self) -> bool {
-        matches!(self.family, Family::Gaussian)
+        self.family.domain() == Domain::Real
     }
 
     /// Sets the cap on the residuals of a real response.
@@ -55,10 +55,7 @@ impl Response {
 
     /// The nearest value of the domain: the public rule for a response outside it.
     pub(crate) fn admit(&self, y: f64) -> f64 {
-        if self.is_real() && y.is_nan() {
-            return self.low / 2.0 + self.high / 2.0;
-        }
-        self.family.admit(y).clamp(self.low, self.high)
+        self.family.admit_within(y, (self.low, self.high))
     }
 
     /// The largest size of an admitted response.

@@ -38,7 +38,7 @@ fn select_refine_withstands_neighbours() {
     for (name, units, sparsity) in
         [("rows, chosen", false, 1), ("units, chosen", true, 1), ("rows", false, 2), ("units", true, 2)]
     {
-        let sparse = SelectRefine::new(model(Family::Logistic), sparsity).expect("valid");
+        let sparse = SelectRefine::new(model(Family::logistic()), sparsity).expect("valid");
         for sparse in [sparse.clone(), sparse.nonnegative()] {
             let prepared = sparse.prepare(shape(units), privacy()).expect("valid");
             attack(name, units, move |data, rng| prepared.fit(data, rng).map(drop));
@@ -55,7 +55,7 @@ fn votes_of_sparse_rows_withstand_neighbours() {
         ("declared sparse rows, unsigned", true, false),
     ] {
         let choice = Choice { columns: 1, signed, nonnegative };
-        let model = model(Family::Logistic);
+        let model = model(Family::logistic());
         let calibration = CalibratedPlan::new(choice::planned(1.0, 1).to_vec(), privacy()).expect("valid");
         withstands(name, 20_000, |tables| {
             let pair = tables.neighbours(true, false, |u| u).map(|data| in_sparse_rows(&data));
@@ -91,17 +91,17 @@ fn in_sparse_rows(data: &Dataset) -> Dataset {
 
 #[test]
 fn whole_gradients_withstand_neighbours() {
-    let sparse = WholeGradient::new(model(Family::Poisson));
+    let sparse = WholeGradient::new(model(Family::poisson()));
     let prepared = sparse.prepare(shape(true), privacy()).expect("valid");
     attack("median length", true, move |data, rng| prepared.fit(data, rng).map(drop));
-    let bounded = WholeGradient::new(model(Family::Logistic)).row_norm(0.7).expect("valid");
+    let bounded = WholeGradient::new(model(Family::logistic())).row_norm(0.7).expect("valid");
     let prepared = bounded.prepare(shape(false), privacy()).expect("valid");
     attack("public length", false, move |data, rng| prepared.fit(data, rng).map(drop));
 }
 
 #[test]
 fn tuned_sparsity_withstands_neighbours() {
-    let tuned = TunedSparsity::new(model(Family::Logistic), 2).expect("valid");
+    let tuned = TunedSparsity::new(model(Family::logistic()), 2).expect("valid");
     let prepared = tuned.prepare(shape(false), privacy()).expect("valid");
     attack("tuned", false, move |data, rng| prepared.fit(data, rng).map(drop));
 }
@@ -109,7 +109,7 @@ fn tuned_sparsity_withstands_neighbours() {
 #[test]
 fn noisy_iterative_hard_thresholding_withstands_neighbours() {
     for (name, selection) in [("gumbel", Selection::Gumbel), ("peeling", Selection::Peeling)] {
-        let sparse = NoisyIht::new(model(Family::Gaussian), 2, 1.0, selection).expect("valid");
+        let sparse = NoisyIht::new(model(Family::gaussian()), 2, 1.0, selection).expect("valid");
         let prepared = sparse.prepare(shape(false), privacy()).expect("valid");
         attack(name, false, move |data, rng| prepared.fit(data, rng).map(drop));
     }
@@ -117,10 +117,10 @@ fn noisy_iterative_hard_thresholding_withstands_neighbours() {
 
 #[test]
 fn dp_iht_withstands_neighbours() {
-    let sparse = DpIht::new(model(Family::Poisson), 2).expect("valid");
+    let sparse = DpIht::new(model(Family::poisson()), 2).expect("valid");
     let prepared = sparse.prepare(shape(true), privacy()).expect("valid");
     attack("median length", true, move |data, rng| prepared.fit(data, rng).map(drop));
-    let bounded = DpIht::new(model(Family::Logistic), 2).and_then(|m| m.row_norm(0.7)).expect("valid");
+    let bounded = DpIht::new(model(Family::logistic()), 2).and_then(|m| m.row_norm(0.7)).expect("valid");
     let prepared = bounded.prepare(shape(false), privacy()).expect("valid");
     attack("public length", false, move |data, rng| prepared.fit(data, rng).map(drop));
 }

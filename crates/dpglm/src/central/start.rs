@@ -18,7 +18,7 @@
 use super::glm::Glm;
 use crate::data::Dataset;
 use crate::error::Result;
-use crate::families::Family;
+use crate::families::Domain;
 use crate::mechanisms::Candidates;
 use crate::release::{Chosen, Handle, PlannedRelease, Privacy, ReleaseSession, Vector};
 use std::borrow::Cow;
@@ -41,7 +41,7 @@ pub(crate) struct Start {
 impl Glm {
     /// Whether the response is a real number with an unknown scale.
     pub(crate) fn is_real(&self) -> bool {
-        matches!(self.family, Family::Gaussian | Family::Monotone(_))
+        self.family.domain() == Domain::Real
     }
 
     /// The releases of the start, and of the scale after burn-in.
@@ -65,19 +65,18 @@ impl Glm {
         response: &[f64],
         session: &mut ReleaseSession<'_>,
     ) -> Result<Start> {
-        match self.family {
-            Family::Gaussian | Family::Monotone(_) => {
+        match self.family.domain() {
+            Domain::Real => {
                 let mut centre = 0.0;
                 if self.intercept {
                     let responses = counted_means(data, |row| response[row]);
                     centre = session.quantile(CENTRE, &responses, self.centres()?, 0.5)?;
                 }
                 let cap = self.residual_scale(data, |row| response[row] - centre, session)?;
-                // The inverse of a monotone link is not known.
-                let base = if matches!(self.family, Family::Gaussian) { centre } else { 0.0 };
-                Ok(Start { base, cap })
+                // The inverse of a link is not always known.
+                Ok(Start { base: self.family.link(centre).unwrap_or(0.0), cap })
             }
-            Family::Logistic => {
+            Domain::Binary | Domain::Classes(_) => {
                 let mut base = 0.0;
                 if self.intercept {
                     let mut means = vec![mean_of_units(data, |row| response[row])];
@@ -89,11 +88,11 @@ impl Glm {
                     session.vector(RATE, &mut means, mean_sensitivity(data, released))?;
                     let counted = means.get(1).map_or(1.0, |share| share.max(1e-3));
                     let p = (means[0] / counted).clamp(0.02, 0.98);
-                    base = (p / (1.0 - p)).ln();
+                    base = self.family.link(p).unwrap_or(0.0);
                 }
                 Ok(Start { base, cap: 0.5 })
             }
-            Family::Poisson => {
+            Domain::Count => {
                 let mut rate = 0.5;
                 if self.intercept {
                     let events = mean_of_units(data, |row| response[row] / self.target.1);
@@ -102,7 +101,7 @@ impl Glm {
                     session.vector(RATE, &mut rates, mean_sensitivity(data, 2))?;
                     rate = (rates[0] * self.target.1 / rates[1].max(1e-3)).clamp(1e-4, self.target.1);
                 }
-                let base = if self.intercept { rate.ln() } else { 0.0 };
+                let base = if self.intercept { self.family.link(rate).unwrap_or(0.0) } else { 0.0 };
                 Ok(Start { base, cap: 0.5 + 1.5 * rate.sqrt() })
             }
         }
@@ -132,23 +131,14 @@ impl Glm {
     /// The responses, those outside their domain by the public rule: the nearest value, or, for what is not a number, the middle of
     /// a real response's bounds.
     pub(crate) fn admitted(&self, data: &Dataset) -> Vec<f64> {
-        let (low, high) = self.target;
-        let admit = |y: f64| {
-            if self.is_real() && y.is_nan() {
-                low / 2.0 + high / 2.0
-            } else {
-                self.family.admit(y).clamp(low, high)
-            }
-        };
+        let admit = |y: f64| self.family.admit_within(y, self.target);
         data.response().iter().map(|&y| admit(y)).collect()
     }
 
     /// Where a real response is measured from. Without an intercept, or under another link, zero stays where it is.
     pub(crate) fn middle(&self) -> f64 {
-        match self.family {
-            Family::Gaussian if self.intercept => self.target.0 / 2.0 + self.target.1 / 2.0,
-            _ => 0.0,
-        }
+        let moves = self.family.is_linear() && self.intercept;
+        if moves { self.target.0 / 2.0 + self.target.1 / 2.0 } else { 0.0 }
     }
 
     /// How far a real response may lie from where it is measured, or from another.
@@ -197,6 +187,7 @@ mod tests {
     use super::*;
     use crate::central::{DpIht, LinearStatistics, NoisyIht, SelectRefine, Selection};
     use crate::data::Design;
+    use crate::families::Family;
     use crate::noise::RandomSource;
     use crate::privacy::Budget;
     use crate::release::Estimator;
@@ -221,7 +212,7 @@ mod tests {
     /// The coefficients that each method finds for a response within 15 of `zero`.
     fn fits(data: &Dataset, zero: f64) -> Fits {
         let target = (zero - 15.0, zero + 15.0);
-        let model = Glm::new(Family::Gaussian, target).expect("valid").with_intercept();
+        let model = Glm::new(Family::gaussian(), target).expect("valid").with_intercept();
         let rng = &mut RandomSource::insecure_seeded(7);
         let noisy = NoisyIht::new(model.clone(), 2, 1.0, Selection::Gumbel).expect("valid");
         let statistics = LinearStatistics::new(target).expect("valid").with_intercept();
@@ -300,7 +291,7 @@ mod tests {
             let left = table(&x, &y, &weights);
             (x[1], x[2], y[0], weights[0]) = (-x[1], 1e9 * uniform(), 1.0 - y[0], uniform().round());
             let pair = [left, table(&x, &y, &weights)];
-            let family = [Family::Logistic, Family::Gaussian, Family::Poisson][case % 3].clone();
+            let family = [Family::logistic(), Family::gaussian(), Family::poisson()][case % 3].clone();
             let model = Glm::new(family, (0.0, 1.0)).expect("valid").with_intercept();
             let prepared = model.prepare(pair[0].shape(), privacy()).expect("valid");
             let tape = attack(|side| {

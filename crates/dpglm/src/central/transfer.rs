@@ -309,9 +309,9 @@ impl Estimator for Transfer {
         let student = Iht::new(model.sparsity.min(support.len()))?.iterations(300)?;
         let mut coefficients = vec![0.0; columns];
         if model.literal {
-            coefficients = student.fit_design(&Family::Gaussian, public, &answers, 0.0)?;
+            coefficients = student.fit_design(&Family::gaussian(), public, &answers, 0.0)?;
         } else {
-            let values = student.fit_design(&Family::Gaussian, &chosen, &answers, 0.0)?;
+            let values = student.fit_design(&Family::gaussian(), &chosen, &answers, 0.0)?;
             support.iter().zip(values).for_each(|(&j, b)| coefficients[j] = b);
         }
         let mut certificate = session

@@ -32,7 +32,6 @@ use super::start::Start;
 use crate::data::range::require_magnitude;
 use crate::data::{Dataset, Shape};
 use crate::error::{Parameter, Result};
-use crate::families::Family;
 use crate::kernels::{Grid, exact_pass, rounding, weighted_row_norms};
 use crate::mechanisms::Candidates;
 use crate::release::{
@@ -171,10 +170,7 @@ impl Estimator for WholeGradient {
         };
 
         // Step 2
-        let slope = match &model.family {
-            Family::Logistic => 0.25,
-            family => family.mean_slope(base).max(1e-3),
-        };
+        let slope = model.family.slope_near(base);
         let largest = slope * size * size;
         let mut point = vec![0.0; d];
         if model.intercept {

@@ -29,6 +29,8 @@
 //! Which releases there are is a function of public facts. Everything else is a function of what was released.
 
 #[cfg(test)]
+mod added;
+#[cfg(test)]
 mod attacks;
 mod inference;
 #[cfg(test)]
@@ -49,6 +51,7 @@ use crate::central::interval::{Interval, require_level};
 use crate::data::range::{require_magnitude, require_penalty};
 use crate::data::{Dataset, Shape};
 use crate::error::{Error, Parameter, Result};
+use crate::families::Domain;
 pub use crate::families::Likelihood;
 use crate::noise::RandomSource;
 use crate::numeric::normal_quantile;
@@ -105,6 +108,11 @@ impl Regression {
     /// A regression of this kind of response, without an intercept.
     pub fn new(likelihood: Likelihood) -> Result<Self> {
         likelihood.validate()?;
+        if likelihood.domain() == Domain::Real && !likelihood.is_linear() {
+            return Err(Error::Conflict(
+                "this method takes real responses with a linear mean alone: use gradient descent for other means".into(),
+            ));
+        }
         Ok(Self { likelihood, intercept: false, ridge: 0.0, radius: None, level: None, search: None })
     }
 
@@ -154,12 +162,10 @@ impl Regression {
 
     /// The same with the response's bounds that were found.
     fn within(&self, found: &FoundBounds) -> Self {
-        let likelihood = match (self.likelihood, found.target) {
-            (Likelihood::Gaussian { .. }, Some((low, high))) => Likelihood::Gaussian { low, high },
-            (Likelihood::Poisson { .. }, Some((low, high))) => Likelihood::Poisson { low, high },
-            (likelihood, _) => likelihood,
-        };
-        Self { likelihood, ..self.clone() }
+        match found.target {
+            Some(bounds) => Self { likelihood: self.likelihood.within(bounds), ..self.clone() },
+            None => self.clone(),
+        }
     }
 }
 
@@ -175,9 +181,8 @@ impl Estimator for Regression {
 
     fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
         require_shape(shape.columns, shape.units)?;
-        shape.require_exposures(matches!(self.likelihood, Likelihood::Poisson { .. }))?;
-        if shape.grouped && self.level.is_some() && matches!(self.likelihood, Likelihood::Multinomial { .. })
-        {
+        shape.require_exposures(self.likelihood.takes_exposures())?;
+        if shape.grouped && self.level.is_some() && self.likelihood.directions() > 1 {
             return Err(Error::Conflict(
                 "intervals of several classes cannot be had for units of several rows: fit without intervals, or one class \
                  against another"

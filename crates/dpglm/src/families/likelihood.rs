@@ -1,29 +1,23 @@
-//! Likelihoods: the response's domain, and the score of a row at its linear predictors.
+//! Likelihoods: a family with the public bounds of its response, and the score of a row at its linear predictors.
 
+use super::{Domain, Family, multinomial};
 use crate::data::range::require_interval;
 use crate::error::{Error, Parameter, Result};
 use serde::{Deserialize, Serialize};
 
 /// How responses depend on linear predictors.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Likelihood {
-    /// A real response within public bounds.
-    Gaussian {
+    /// A response with one linear predictor.
+    Single {
+        /// How it depends on its predictor.
+        family: Family,
         /// The least value.
         low: f64,
         /// The largest value.
         high: f64,
     },
-    /// A response of 0 or 1.
-    Logistic,
-    /// A count within public bounds, perhaps with an exposure.
-    Poisson {
-        /// The least value.
-        low: f64,
-        /// The largest value.
-        high: f64,
-    },
-    /// A class, numbered from 0; class 0 is the reference.
+    /// A class, numbered from 0, with one linear predictor each; class 0 is the reference.
     Multinomial {
         /// How many there are.
         classes: usize,
@@ -31,18 +25,99 @@ pub enum Likelihood {
 }
 
 impl Likelihood {
+    /// A response of this family within public bounds (0 and 1 for a binary one).
+    pub fn new(family: Family, (low, high): (f64, f64)) -> Self {
+        Self::Single { family, low, high }
+    }
+
+    /// A real response within public bounds, its mean the linear predictor.
+    pub fn gaussian(low: f64, high: f64) -> Self {
+        Self::new(Family::gaussian(), (low, high))
+    }
+
+    /// A response of 0 or 1.
+    pub fn logistic() -> Self {
+        Self::new(Family::logistic(), (0.0, 1.0))
+    }
+
+    /// A count within public bounds, perhaps with an exposure.
+    pub fn poisson(low: f64, high: f64) -> Self {
+        Self::new(Family::poisson(), (low, high))
+    }
+
+    /// The values of the response.
+    pub fn domain(&self) -> Domain {
+        match self {
+            Self::Single { family, .. } => family.domain(),
+            Self::Multinomial { classes } => Domain::Classes(*classes),
+        }
+    }
+
+    /// The family, of one linear predictor.
+    pub fn family(&self) -> Option<&Family> {
+        match self {
+            Self::Single { family, .. } => Some(family),
+            Self::Multinomial { .. } => None,
+        }
+    }
+
+    /// The public bounds of the response.
+    pub(crate) fn bounds(&self) -> (f64, f64) {
+        match *self {
+            Self::Single { low, high, .. } => (low, high),
+            Self::Multinomial { classes } => (0.0, classes as f64 - 1.0),
+        }
+    }
+
+    /// The same within other bounds.
+    pub(crate) fn within(&self, bounds: (f64, f64)) -> Self {
+        match self {
+            Self::Single { family, .. } => Self::new(family.clone(), bounds),
+            Self::Multinomial { .. } => self.clone(),
+        }
+    }
+
+    /// The directions among the predictors in which coefficients can differ.
+    pub(crate) fn directions(&self) -> usize {
+        match self {
+            Self::Single { .. } => 1,
+            Self::Multinomial { classes } => classes - 1,
+        }
+    }
+
+    /// Whether the mean is the linear predictor itself.
+    pub(crate) fn is_linear(&self) -> bool {
+        self.family().is_some_and(|family| family.is_linear())
+    }
+
+    /// The linear predictor of a mean; zero if the family cannot tell.
+    pub(crate) fn link(&self, mean: f64) -> f64 {
+        self.family().and_then(|family| family.link(mean)).unwrap_or(0.0)
+    }
+
+    /// The slope of the mean, of one linear predictor.
+    pub(crate) fn mean_slope(&self, predictor: f64) -> f64 {
+        self.family().map_or(1.0, |family| family.mean_slope(predictor))
+    }
+
+    /// Whether an exposure multiplies the mean.
+    pub(crate) fn takes_exposures(&self) -> bool {
+        self.family().is_some_and(|family| family.takes_exposures())
+    }
+
     /// Whether the response has a scale that is not known beforehand.
     pub(crate) fn is_real(&self) -> bool {
-        matches!(self, Likelihood::Gaussian { .. } | Likelihood::Poisson { .. })
+        self.domain().has_scale()
     }
 
     pub(crate) fn validate(&self) -> Result<()> {
-        let (low, high, least) = match *self {
-            Likelihood::Gaussian { low, high } => (low, high, f64::NEG_INFINITY),
-            Likelihood::Poisson { low, high } => (low, high, 0.0),
-            Likelihood::Logistic => return Ok(()),
-            Likelihood::Multinomial { classes } if (2..=1000).contains(&classes) => return Ok(()),
-            Likelihood::Multinomial { classes } => {
+        let (low, high) = match self {
+            Self::Single { family, low, high } => {
+                family.require_one_predictor()?;
+                (*low, *high)
+            }
+            Self::Multinomial { classes } if (2..=1000).contains(classes) => return Ok(()),
+            Self::Multinomial { classes } => {
                 return Err(Error::OutOfRange {
                     parameter: Parameter::NumberOfClasses,
                     range: "from 2 to 1000",
@@ -52,7 +127,7 @@ impl Likelihood {
             }
         };
         require_interval(Parameter::TargetBounds, (low, high), "declare the public range of the response")?;
-        if low >= least {
+        if low >= self.domain().least() {
             return Ok(());
         }
         Err(Error::OutOfRange {
@@ -65,30 +140,7 @@ impl Likelihood {
 
     /// The nearest value of the response's domain: the public rule for a value outside it.
     pub(crate) fn admit(&self, y: f64) -> f64 {
-        match *self {
-            Likelihood::Gaussian { low, high } => {
-                if y.is_nan() {
-                    0.5 * (low + high)
-                } else {
-                    y.clamp(low, high)
-                }
-            }
-            Likelihood::Logistic => f64::from(u8::from(y >= 0.5)),
-            Likelihood::Poisson { low, high } => {
-                if y.is_nan() {
-                    low
-                } else {
-                    y.clamp(low, high)
-                }
-            }
-            Likelihood::Multinomial { classes } => {
-                if y >= 0.0 && y < classes as f64 {
-                    y.floor()
-                } else {
-                    0.0
-                }
-            }
-        }
+        self.domain().admit(y, self.bounds())
     }
 
     /// Whether the size of a score is the residual's own; else it bounds that of any response.
@@ -97,7 +149,8 @@ impl Likelihood {
     }
 
     /// Writes the residuals of a row at linear predictors, of which there may be several, each counted from its base. They and the
-    /// answer are finite. `offset` is the logarithm of the row's exposure.
+    /// answer are finite, and no residual is larger than the size, whatever a family says. `offset` is the logarithm of the row's
+    /// exposure.
     #[inline]
     pub(crate) fn score(
         &self,
@@ -107,51 +160,20 @@ impl Likelihood {
         residuals: &mut [f64],
     ) -> RowScore {
         match self {
-            Likelihood::Gaussian { .. } => {
-                residuals[0] = finite(y - (predictors[0] + base[0]));
-                RowScore { size: residuals[0].abs(), slope: 1.0 }
+            Self::Single { family, .. } => {
+                let (residual, RowScore { size, slope }) =
+                    family.likelihood_score((y, offset), predictors[0] + base[0]);
+                residuals[0] = finite(residual);
+                RowScore { size: finite(size).max(residuals[0].abs()), slope: finite(slope).max(0.0) }
             }
-            Likelihood::Logistic => {
-                let u = finite(predictors[0] + base[0]).clamp(-40.0, 40.0);
-                let p = 1.0 / (1.0 + (-u).exp());
-                residuals[0] = y - p;
-                RowScore { size: p.max(1.0 - p), slope: p * (1.0 - p) }
-            }
-            Likelihood::Poisson { .. } => {
-                let u = finite(predictors[0] + base[0]).clamp(-30.0, 8.0);
-                let mean = u.exp() * offset.exp();
-                residuals[0] = y - mean;
-                RowScore { size: residuals[0].abs(), slope: mean }
-            }
-            Likelihood::Multinomial { .. } => {
-                for ((p, u), base) in residuals.iter_mut().zip(predictors).zip(base) {
-                    *p = finite(u + base);
-                }
-                let largest = residuals.iter().fold(f64::NEG_INFINITY, |m, u| m.max(*u));
-                residuals.iter_mut().for_each(|u| *u = (*u - largest).exp());
-                let total: f64 = residuals.iter().sum();
-                let (mut squares, mut least) = (0.0, 1.0_f64);
-                for p in residuals.iter_mut() {
-                    *p /= total;
-                    squares += *p * *p;
-                    least = least.min(*p);
-                }
-                let worst = (1.0 - 2.0 * least + squares).max(0.0).sqrt();
-                let mut own = 0.0;
-                for (class, p) in residuals.iter_mut().enumerate() {
-                    *p = f64::from(u8::from(class as f64 == y)) - *p;
-                    own += *p * *p;
-                }
-                // The own norm is no larger but for rounding.
-                RowScore { size: worst.max(own.sqrt()), slope: 1.0 - squares }
-            }
+            Self::Multinomial { .. } => multinomial::likelihood_score(y, base, predictors, residuals),
         }
     }
 }
 
 /// What a likelihood says of one row at given linear predictors.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct RowScore {
+pub struct RowScore {
     /// A bound on the l2 norm of the row's residuals.
     pub size: f64,
     /// The slope of the residuals in the predictors, its trace where there are several.
@@ -159,6 +181,6 @@ pub(crate) struct RowScore {
 }
 
 /// Not a number, which only a predictor out of range can be, counts as zero.
-fn finite(x: f64) -> f64 {
+pub(super) fn finite(x: f64) -> f64 {
     if x.is_nan() { 0.0 } else { x.clamp(-1e100, 1e100) }
 }

@@ -1,7 +1,9 @@
 //! User-supplied monotone links (Wang and Xu 2021 §7.B).
 
+use super::{Domain, ResponseFamily, RowScore, simulate};
 use crate::data::range::{LARGEST, LEAST};
 use crate::error::{Error, Parameter, Result};
+use crate::noise::RandomSource;
 use std::fmt;
 use std::sync::Arc;
 
@@ -30,32 +32,60 @@ impl MonotoneLink {
         }
         Ok(Self { function: Arc::new(function), slopes: (least, largest) })
     }
+}
 
-    /// The declared smallest and largest derivative.
-    pub(crate) fn slopes(&self) -> (f64, f64) {
-        self.slopes
+impl ResponseFamily for MonotoneLink {
+    fn name(&self) -> &'static str {
+        "monotone"
     }
 
-    pub(super) fn value(&self, predictor: f64) -> f64 {
+    fn summary(&self) -> &'static str {
+        "A real response with a mean of the caller's own"
+    }
+
+    fn domain(&self) -> Domain {
+        Domain::Real
+    }
+
+    fn mean(&self, predictor: f64) -> f64 {
         (self.function)(predictor)
     }
 
-    /// The derivative by central differences, within the declared interval.
-    pub(super) fn slope(&self, predictor: f64) -> f64 {
+    /// By central differences, within the declared interval.
+    fn mean_slope(&self, predictor: f64) -> f64 {
         let step = 1e-5 * (1.0 + predictor.abs());
-        let slope = (self.value(predictor + step) - self.value(predictor - step)) / (2.0 * step);
+        let slope = (self.mean(predictor + step) - self.mean(predictor - step)) / (2.0 * step);
         if slope.is_nan() { self.slopes.0 } else { slope.clamp(self.slopes.0, self.slopes.1) }
+    }
+
+    fn steepest(&self) -> f64 {
+        self.slopes.1
+    }
+
+    /// The inverse is not known.
+    fn link(&self, _: f64) -> Option<f64> {
+        None
+    }
+
+    fn deviance(&self, predictor: f64, y: f64) -> f64 {
+        let residual = y - self.mean(predictor);
+        residual * residual
+    }
+
+    /// Of normal errors.
+    fn likelihood_score(&self, (y, _): (f64, f64), predictor: f64) -> (f64, RowScore) {
+        let slope = self.mean_slope(predictor);
+        let residual = slope * (y - self.mean(predictor));
+        (residual, RowScore { size: residual.abs(), slope: slope * slope })
+    }
+
+    fn simulate(&self, predictor: f64, deviation: f64, rng: &mut RandomSource) -> f64 {
+        simulate::normal(self.mean(predictor), deviation, rng)
     }
 }
 
 impl fmt::Debug for MonotoneLink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "MonotoneLink(derivative in [{}, {}])", self.slopes.0, self.slopes.1)
-    }
-}
-
-impl PartialEq for MonotoneLink {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.function, &other.function) && self.slopes == other.slopes
     }
 }

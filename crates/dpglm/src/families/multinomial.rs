@@ -1,5 +1,7 @@
 //! The multinomial (softmax) family: one linear predictor per class, the first class as reference.
 
+use super::likelihood::{RowScore, finite};
+
 /// Class probabilities from the predictors of the classes after the first, whose own predictor is zero. Writes one
 /// probability per predictor and returns that of the reference class.
 pub fn probabilities(predictors: &[f64], out: &mut [f64]) -> f64 {
@@ -13,6 +15,30 @@ pub fn probabilities(predictors: &[f64], out: &mut [f64]) -> f64 {
         *p /= total;
     }
     (-largest).exp() / total
+}
+
+/// Writes the residuals of maximum likelihood, of every class with its own predictor, counted from its base.
+pub(super) fn likelihood_score(y: f64, base: &[f64], predictors: &[f64], residuals: &mut [f64]) -> RowScore {
+    for ((p, u), base) in residuals.iter_mut().zip(predictors).zip(base) {
+        *p = finite(u + base);
+    }
+    let largest = residuals.iter().fold(f64::NEG_INFINITY, |m, u| m.max(*u));
+    residuals.iter_mut().for_each(|u| *u = (*u - largest).exp());
+    let total: f64 = residuals.iter().sum();
+    let (mut squares, mut least) = (0.0, 1.0_f64);
+    for p in residuals.iter_mut() {
+        *p /= total;
+        squares += *p * *p;
+        least = least.min(*p);
+    }
+    let worst = (1.0 - 2.0 * least + squares).max(0.0).sqrt();
+    let mut own = 0.0;
+    for (class, p) in residuals.iter_mut().enumerate() {
+        *p = f64::from(u8::from(class as f64 == y)) - *p;
+        own += *p * *p;
+    }
+    // The own norm is no larger but for rounding.
+    RowScore { size: worst.max(own.sqrt()), slope: 1.0 - squares }
 }
 
 /// The bounded score `cap_share * (p - e_y)`: a multiple of the residual that depends on the predictors only, so its

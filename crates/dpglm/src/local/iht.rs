@@ -45,7 +45,7 @@ use serde::{Deserialize, Serialize};
 /// use dpglm::local::{LocalIht, Randomizer};
 /// use dpglm::noise::RandomSource;
 ///
-/// let study = LocalIht::new(Family::Logistic, (0.0, 1.0), 1.0, 2)?;
+/// let study = LocalIht::new(Family::logistic(), (0.0, 1.0), 1.0, 2)?;
 /// let plan = study.plan(1_000, 6, 2.0)?; // users, columns, epsilon
 /// let state = study.start(&plan);
 /// // On a device of the first group:
@@ -138,12 +138,7 @@ impl LocalIht {
         }
         let middle = self.family.mean(0.0);
         let largest = (middle - self.response.0).abs().max((self.response.1 - middle).abs());
-        let steepest = match &self.family {
-            Family::Logistic => 0.25,
-            Family::Monotone(link) => link.slopes().1,
-            _ => 1.0,
-        };
-        let step = 1.0 / (steepest * self.feature_square);
+        let step = 1.0 / (self.family.steepest() * self.feature_square);
         RoundPlan::new(&self.family, (users, columns, self.sparsity), epsilon, largest, step, self.kind)
     }
 
@@ -313,7 +308,7 @@ impl LocalIht {
 mod tests {
     use super::*;
     use crate::data::Design;
-    use crate::families::MonotoneLink;
+    use crate::families::{Domain, MonotoneLink};
     use crate::local::seed;
 
     /// Signs as features, coefficients 0.8, -0.5 and 0.3 on columns 1, 4 and 7.
@@ -326,9 +321,9 @@ mod tests {
             .map(|row| {
                 let mean = family.mean(row.iter().zip(&truth).map(|(x, b)| x * b).sum());
                 let mut uniform = f64::from(rng.next_u32()) * 2f64.powi(-32);
-                match family {
-                    Family::Logistic => f64::from(u8::from(uniform < mean)),
-                    Family::Poisson => {
+                match family.domain() {
+                    Domain::Binary => f64::from(u8::from(uniform < mean)),
+                    Domain::Count => {
                         let (mut count, mut mass) = (0.0, (-mean).exp());
                         while uniform > mass && count < 50.0 {
                             (uniform, count) = (uniform - mass, count + 1.0);
@@ -353,10 +348,10 @@ mod tests {
     fn every_family_is_fitted_from_reports() {
         let link = MonotoneLink::new(|u| 8.0 * u + u.cos(), 7.0, 9.0).unwrap();
         let cases = [
-            (Family::Gaussian, (-2.0, 2.0), 4_000, 0.4),
-            (Family::Logistic, (0.0, 1.0), 12_000, 0.7),
-            (Family::Monotone(link), (-14.0, 16.0), 6_000, 0.4),
-            (Family::Poisson, (0.0, 15.0), 20_000, 0.7),
+            (Family::gaussian(), (-2.0, 2.0), 4_000, 0.4),
+            (Family::logistic(), (0.0, 1.0), 12_000, 0.7),
+            (Family::monotone(link), (-14.0, 16.0), 6_000, 0.4),
+            (Family::poisson(), (0.0, 15.0), 20_000, 0.7),
         ];
         let rng = &mut RandomSource::insecure_seeded(seed("every_family_is_fitted_from_reports"));
         for (family, interval, n, limit) in cases {
@@ -374,7 +369,7 @@ mod tests {
     /// own clipping.
     #[test]
     fn gradients_stay_within_the_radius() {
-        let study = LocalIht::new(Family::Gaussian, (-2.0, 2.0), 1.5, 2).unwrap();
+        let study = LocalIht::new(Family::gaussian(), (-2.0, 2.0), 1.5, 2).unwrap();
         let plan = study.plan(1_000, 4, 1.0).unwrap();
         let mut state = study.start(&plan);
         state.coefficients = vec![3.0, -1e9, 0.0, 1e300];
@@ -391,7 +386,7 @@ mod tests {
 
     #[test]
     fn wrong_use_is_an_error() {
-        let study = LocalIht::new(Family::Gaussian, (-2.0, 2.0), 1.0, 2).unwrap();
+        let study = LocalIht::new(Family::gaussian(), (-2.0, 2.0), 1.0, 2).unwrap();
         let plan = study.plan(1_000, 4, 1.0).unwrap();
         let mut state = study.start(&plan);
         assert!(study.close_round(&plan, &state, &[0.0; 4], 0).is_err());
@@ -403,13 +398,13 @@ mod tests {
         state.round = plan.rounds.len();
         assert!(study.close_round(&plan, &state, &[0.0; 4], 5).is_err());
         assert!(study.plan(1_000, 1, 1.0).is_err());
-        assert!(LocalIht::new(Family::Gaussian, (2.0, -2.0), 1.0, 2).is_err());
-        assert!(LocalIht::new(Family::Gaussian, (0.0, 2.0), f64::NAN, 2).is_err());
+        assert!(LocalIht::new(Family::gaussian(), (2.0, -2.0), 1.0, 2).is_err());
+        assert!(LocalIht::new(Family::gaussian(), (0.0, 2.0), f64::NAN, 2).is_err());
     }
 
     #[test]
     fn the_certificate_is_pure() {
-        let study = LocalIht::new(Family::Logistic, (0.0, 1.0), 1.0, 2).unwrap();
+        let study = LocalIht::new(Family::logistic(), (0.0, 1.0), 1.0, 2).unwrap();
         let certificate =
             study.certificate(&study.plan(1_000, 4, 1.25).unwrap(), Randomness::Devices).unwrap();
         let guarantee = certificate.guarantee().unwrap();

@@ -41,7 +41,7 @@ use crate::kernels::fused_pass;
 /// let x: Vec<f64> = (0..200).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
 /// let reports: Vec<f64> =
 ///     (0..100).map(|i| noise.randomize(0.5 * x[2 * i], &mut rng)).collect::<dpglm::Result<_>>()?;
-/// let coefficients = LabelIht::new(Family::Gaussian, 1)?.fit(&Design::from_f64(100, 2, x)?, &reports)?;
+/// let coefficients = LabelIht::new(Family::gaussian(), 1)?.fit(&Design::from_f64(100, 2, x)?, &reports)?;
 /// assert_eq!(coefficients.iter().filter(|b| **b != 0.0).count(), 1);
 /// # Ok::<(), dpglm::Error>(())
 /// ```
@@ -154,7 +154,7 @@ mod tests {
             };
             b.iter().enumerate().map(|(j, b)| (b - truth(j)) * (b - truth(j))).sum::<f64>().sqrt()
         };
-        let model = LabelIht::new(Family::Gaussian, 2).unwrap();
+        let model = LabelIht::new(Family::gaussian(), 2).unwrap();
         assert!(error(&model.fit(&design, &y).unwrap()) < 1e-9);
         let literal = model.literal(0.5, 60, 1.0).unwrap();
         assert!(error(&literal.fit(&design, &y).unwrap()) < 1e-6);
@@ -170,7 +170,7 @@ mod tests {
         let f = |u: f64| 8.0 * u + u.cos();
         let y: Vec<f64> = x.chunks_exact(p).map(|r| f(0.5 * r[1] + 0.7 * r[9])).collect();
         let design = Design::from_f64(n, p, x).unwrap();
-        let family = Family::Monotone(MonotoneLink::new(f, 7.0, 9.0).unwrap());
+        let family = Family::monotone(MonotoneLink::new(f, 7.0, 9.0).unwrap());
         let model = LabelIht::new(family, 2).unwrap();
         for b in [
             model.fit(&design, &y).unwrap(),
@@ -192,27 +192,27 @@ mod tests {
         let binary: Vec<f64> = x
             .chunks_exact(p)
             .map(|r| {
-                let mean = Family::Logistic.mean(2.0 * r[4]);
+                let mean = Family::logistic().mean(2.0 * r[4]);
                 let label = u32::from((rng.next_u64() >> 11) as f64 * 2f64.powi(-53) < mean);
                 response.indicator(response.randomize(label, rng), 1)
             })
             .collect();
         let design = Design::from_f64(n, p, x).unwrap();
-        let b = LabelIht::new(Family::Gaussian, 2).unwrap().fit(&design, &real).unwrap();
+        let b = LabelIht::new(Family::gaussian(), 2).unwrap().fit(&design, &real).unwrap();
         // Deviation of each coefficient: 2.2 / sqrt(n) = 0.015.
         assert!((b[4] - 0.6).abs() < 0.09 && (b[11] + 0.4).abs() < 0.09, "{} {}", b[4], b[11]);
-        let b = LabelIht::new(Family::Logistic, 1).unwrap().fit(&design, &binary).unwrap();
+        let b = LabelIht::new(Family::logistic(), 1).unwrap().fit(&design, &binary).unwrap();
         assert!((b[4] - 2.0).abs() < 0.4, "{}", b[4]);
     }
 
     #[test]
     fn wrong_input_is_refused() {
         let design = Design::from_f64(2, 2, vec![1.0, 0.0, 0.0, 1.0]).unwrap();
-        assert!(LabelIht::new(Family::Gaussian, 0).is_err());
-        let model = LabelIht::new(Family::Gaussian, 1).unwrap();
+        assert!(LabelIht::new(Family::gaussian(), 0).is_err());
+        let model = LabelIht::new(Family::gaussian(), 1).unwrap();
         assert!(model.fit(&design, &[1.0]).is_err());
         assert!(model.fit(&design, &[1.0, f64::NAN]).is_err());
-        assert!(LabelIht::new(Family::Gaussian, 3).unwrap().fit(&design, &[1.0, 1.0]).is_err());
+        assert!(LabelIht::new(Family::gaussian(), 3).unwrap().fit(&design, &[1.0, 1.0]).is_err());
         assert!(model.clone().literal(0.0, 1, 1.0).is_err());
         assert!(model.clone().literal(0.1, 0, 1.0).is_err());
         assert!(model.literal(0.1, 1, f64::NAN).is_err());

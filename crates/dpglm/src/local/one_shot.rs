@@ -292,7 +292,7 @@ mod tests {
         let y = x
             .chunks_exact(3)
             .map(|row| {
-                let mean = Family::Logistic.mean(row.iter().zip(TRUTH).map(|(x, b)| x * b).sum());
+                let mean = Family::logistic().mean(row.iter().zip(TRUTH).map(|(x, b)| x * b).sum());
                 f64::from(u8::from(f64::from(rng.next_u32()) * 2f64.powi(-32) < mean))
             })
             .collect();
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn all_three_grams_fit_from_reports() {
         let rng = &mut RandomSource::insecure_seeded(seed("all_three_grams_fit_from_reports"));
-        let (n, model) = (20_000, OneShotGlm::new(Family::Logistic, (0.0, 1.0), 1.0).unwrap());
+        let (n, model) = (20_000, OneShotGlm::new(Family::logistic(), (0.0, 1.0), 1.0).unwrap());
         let public = Design::from_f64(n, 3, rows(n, rng).0).unwrap();
         let (x, y) = rows(n, rng);
         let randomizer = model.randomizer(3, 6.0).unwrap();
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn failures_are_outcomes() {
-        let model = OneShotGlm::new(Family::Logistic, (0.0, 1.0), 1.0).unwrap().shrink(false);
+        let model = OneShotGlm::new(Family::logistic(), (0.0, 1.0), 1.0).unwrap().shrink(false);
         let public = Design::from_f64(4, 2, vec![0.5, 0.1, -0.5, 0.2, 0.5, -0.1, -0.5, -0.2]).unwrap();
         let means = |gram: Vec<f64>, product: f64| MeanStatistics {
             gram,
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn products_are_within_the_radius_for_every_record() {
-        let model = OneShotGlm::new(Family::Gaussian, (-2.0, 4.0), 1.5).unwrap();
+        let model = OneShotGlm::new(Family::gaussian(), (-2.0, 4.0), 1.5).unwrap();
         let radius = model.randomizer(2, 1.0).unwrap().radius();
         assert_eq!(radius, 4.5);
         let certificate = model.certificate(&model.randomizer(2, 1.0).unwrap(), Randomness::Devices).unwrap();

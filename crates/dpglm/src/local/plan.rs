@@ -19,7 +19,7 @@
 
 use super::randomizer::{Kind, Randomizer};
 use crate::error::{Error, Parameter, Result, require_nonzero};
-use crate::families::Family;
+use crate::families::{Domain, Family};
 use serde::{Deserialize, Serialize};
 
 /// What the columns in play are divided by from one round to the next.
@@ -92,8 +92,8 @@ impl RoundPlan {
         let mut left = users;
         let mut rounds = Vec::with_capacity(sizes.len());
         let mut size = FIRST_CLIP * largest;
-        let floor = match family {
-            Family::Poisson => COUNT_FLOOR.min(size),
+        let floor = match family.domain() {
+            Domain::Count => COUNT_FLOOR.min(size),
             _ => SMALLEST_CLIP * size,
         };
         for (at, &d) in sizes.iter().enumerate() {
@@ -103,7 +103,7 @@ impl RoundPlan {
             left -= group;
             let kept = sizes.get(at + 1).copied().unwrap_or(keep);
             // Steps 3 and 4
-            let clip = if matches!(family, Family::Logistic) { 0.5 } else { size };
+            let clip = family.own_cap().unwrap_or(size);
             rounds.push(Round { users: group, columns: d, keep: kept, clip });
             if !last {
                 let gain = Randomizer::new(kind, d, 1.0, epsilon)?.gain();
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     fn plan(users: u64, columns: usize, keep: usize) -> Result<RoundPlan> {
-        RoundPlan::new(&Family::Gaussian, (users, columns, keep), 2.0, 2.3, 1.0, Kind::PrivUnit)
+        RoundPlan::new(&Family::gaussian(), (users, columns, keep), 2.0, 2.3, 1.0, Kind::PrivUnit)
     }
 
     #[test]

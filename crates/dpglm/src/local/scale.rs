@@ -91,12 +91,14 @@ mod tests {
 
     #[test]
     fn small_predictors_give_the_inverse_slope() {
-        for (family, expected) in [(Family::Gaussian, 1.0), (Family::Logistic, 4.0), (Family::Poisson, 1.0)] {
+        for (family, expected) in
+            [(Family::gaussian(), 1.0), (Family::logistic(), 4.0), (Family::poisson(), 1.0)]
+        {
             let c = Scale::solve(&family, &[1e-6, -1e-6]).value().unwrap();
             assert!((c - expected).abs() < 1e-4, "{family:?} {c}");
         }
         assert_eq!(
-            Scale::solve(&Family::Gaussian, &[5.0, -3.0]).value().map(|c| (c * 1e9).round()),
+            Scale::solve(&Family::gaussian(), &[5.0, -3.0]).value().map(|c| (c * 1e9).round()),
             Some(1e9)
         );
     }
@@ -105,8 +107,9 @@ mod tests {
     fn roots_solve_the_equation() {
         for u in [0.02, 0.08, 0.1] {
             let predictors = [u, -u, 2.0 * u, 0.0];
-            let c = Scale::solve(&Family::Logistic, &predictors).value().unwrap();
-            let mean: f64 = predictors.iter().map(|u| Family::Logistic.mean_slope(c * u)).sum::<f64>() / 4.0;
+            let c = Scale::solve(&Family::logistic(), &predictors).value().unwrap();
+            let mean: f64 =
+                predictors.iter().map(|u| Family::logistic().mean_slope(c * u)).sum::<f64>() / 4.0;
             assert!((c * mean - 1.0).abs() < 1e-9);
         }
     }
@@ -114,14 +117,14 @@ mod tests {
     #[test]
     fn none_and_several_are_said() {
         // c / 4 sech^2(c u / 2) = 1 has no root beyond u = 0.33, and two just below.
-        assert_eq!(Scale::solve(&Family::Logistic, &[1.0, -1.0]), Scale::None);
-        let several = Scale::solve(&Family::Logistic, &[0.1, -0.1]);
+        assert_eq!(Scale::solve(&Family::logistic(), &[1.0, -1.0]), Scale::None);
+        let several = Scale::solve(&Family::logistic(), &[0.1, -0.1]);
         assert!(matches!(several, Scale::Several { roots: 2, smallest } if (4.0..5.0).contains(&smallest)));
         for bad in [vec![], vec![f64::NAN], vec![f64::INFINITY, 0.0]] {
-            assert_eq!(Scale::solve(&Family::Logistic, &bad), Scale::None);
+            assert_eq!(Scale::solve(&Family::logistic(), &bad), Scale::None);
         }
         for huge in [[1e300, -1e300], [1e-300, 1e300], [700.0, -700.0]] {
-            for family in [Family::Poisson, Family::Logistic, Family::Gaussian] {
+            for family in [Family::poisson(), Family::logistic(), Family::gaussian()] {
                 assert!(Scale::solve(&family, &huge).value().is_none_or(f64::is_finite), "{family:?}");
             }
         }

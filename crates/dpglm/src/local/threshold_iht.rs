@@ -36,7 +36,7 @@ use super::threshold_bit::{ThresholdBit, ThresholdReport};
 use crate::central::screening::require_sparsity;
 use crate::data::Design;
 use crate::error::{Error, Parameter, Result, require_nonzero};
-use crate::families::Family;
+use crate::families::{Domain, Family};
 use crate::kernels::{fused_pass, predict, weighted_gram};
 use nalgebra::{DMatrix, DVector};
 
@@ -60,7 +60,7 @@ const FEWEST: f64 = 30.0;
 /// let mut rng = RandomSource::from_os()?;
 /// let x: Vec<f64> = (0..4_000).map(|i| if (i / 2 + i) % 3 == 0 { 1.0 } else { -1.0 }).collect();
 /// let reports: Vec<_> = x.chunks_exact(2).map(|row| bit.randomize(row[0], &mut rng)).collect();
-/// let coefficients = ThresholdIht::new(Family::Gaussian, 1)?.fit(&Design::from_f64(2_000, 2, x)?, &bit, &reports)?;
+/// let coefficients = ThresholdIht::new(Family::gaussian(), 1)?.fit(&Design::from_f64(2_000, 2, x)?, &bit, &reports)?;
 /// assert_eq!(coefficients.len(), 2);
 /// # Ok::<(), dpglm::Error>(())
 /// ```
@@ -74,7 +74,7 @@ impl ThresholdIht {
     /// With at most `sparsity` coefficients that are not zero, for a real label: a linear model or a monotone link.
     pub fn new(family: Family, sparsity: usize) -> Result<Self> {
         require_nonzero(Parameter::Sparsity, sparsity as u64, "at least one coefficient must be free")?;
-        if !matches!(family, Family::Gaussian | Family::Monotone(_)) {
+        if family.domain() != Domain::Real {
             return Err(Error::Conflict(
                 "threshold bits are for real labels: use randomized response and LabelIht for binary ones"
                     .into(),
@@ -135,7 +135,7 @@ impl ThresholdIht {
 
     /// The mean square of the link's derivative: 1 in a linear model.
     fn steepness(&self, design: &Design, point: &[f64]) -> f64 {
-        if matches!(self.family, Family::Gaussian) {
+        if self.family.is_linear() {
             return 1.0;
         }
         let mut u = vec![0.0; design.rows()];
@@ -314,9 +314,9 @@ mod tests {
         let bit = ThresholdBit::new((-4.0, 4.0), 1.0).unwrap();
         let truth = [(3, 0.6), (17, -0.5), (40, 0.3)];
         let (design, reports) = study((20_000, 60), &truth, |_| 1.0, |u| u, &bit, rng);
-        let ours = ThresholdIht::new(Family::Gaussian, 3).unwrap().fit(&design, &bit, &reports).unwrap();
+        let ours = ThresholdIht::new(Family::gaussian(), 3).unwrap().fit(&design, &bit, &reports).unwrap();
         let labels: Vec<f64> = reports.iter().map(|r| bit.value(r)).collect();
-        let plain = LabelIht::new(Family::Gaussian, 3).unwrap().fit(&design, &labels).unwrap();
+        let plain = LabelIht::new(Family::gaussian(), 3).unwrap().fit(&design, &labels).unwrap();
         // Deviations: 0.11 for the noisy labels on the true support, 0.02 for a window of 0.1.
         let (ours, plain) = (error(&ours, &truth), error(&plain, &truth));
         assert!(ours < 0.08, "{ours}");
@@ -331,7 +331,7 @@ mod tests {
         let truth = [(1, 0.5), (9, -0.007)];
         let scale = |j: usize| if j == 9 { 100.0 } else { 1.0 };
         let (design, reports) = study((20_000, 30), &truth, scale, link, &bit, rng);
-        let family = Family::Monotone(MonotoneLink::new(link, 7.0, 9.0).unwrap());
+        let family = Family::monotone(MonotoneLink::new(link, 7.0, 9.0).unwrap());
         let b = ThresholdIht::new(family, 2).unwrap().fit(&design, &bit, &reports).unwrap();
         assert!((b[1] - 0.5).abs() < 0.02 && (b[9] + 0.007).abs() < 2e-4, "{} {}", b[1], b[9]);
     }
@@ -342,19 +342,19 @@ mod tests {
         let bit = ThresholdBit::new((0.0, 1.0), 0.1).unwrap();
         for (n, scale) in [(2, 1.0), (40, 0.0), (40, 1e15), (500, 1e-15)] {
             let (design, reports) = study((n, 5), &[(0, 0.1)], |_| scale, |u| u, &bit, rng);
-            let b = ThresholdIht::new(Family::Gaussian, 3).unwrap().fit(&design, &bit, &reports).unwrap();
+            let b = ThresholdIht::new(Family::gaussian(), 3).unwrap().fit(&design, &bit, &reports).unwrap();
             assert!(b.iter().all(|b| (b * scale).abs() < 100.0), "{n} rows of {scale}: {b:?}");
         }
     }
 
     #[test]
     fn wrong_input_is_refused() {
-        assert!(ThresholdIht::new(Family::Gaussian, 0).is_err());
-        assert!(ThresholdIht::new(Family::Logistic, 1).is_err());
+        assert!(ThresholdIht::new(Family::gaussian(), 0).is_err());
+        assert!(ThresholdIht::new(Family::logistic(), 1).is_err());
         let bit = ThresholdBit::new((0.0, 1.0), 1.0).unwrap();
         let design = Design::from_f64(1, 1, vec![1.0]).unwrap();
-        assert!(ThresholdIht::new(Family::Gaussian, 1).unwrap().fit(&design, &bit, &[]).is_err());
+        assert!(ThresholdIht::new(Family::gaussian(), 1).unwrap().fit(&design, &bit, &[]).is_err());
         let report = ThresholdReport { threshold: 0, above: true };
-        assert!(ThresholdIht::new(Family::Gaussian, 2).unwrap().fit(&design, &bit, &[report]).is_err());
+        assert!(ThresholdIht::new(Family::gaussian(), 2).unwrap().fit(&design, &bit, &[report]).is_err());
     }
 }

@@ -5,7 +5,7 @@ use crate::accounting::Certificate;
 use crate::central::interval::Interval;
 use crate::data::UserUnits;
 use crate::error::Result;
-use crate::estimators::dense::{Inference, Likelihood, RegressionFit};
+use crate::estimators::dense::{Inference, RegressionFit};
 use crate::families::Family;
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub struct Term {
 /// A fitted regression in the units of its columns.
 #[derive(Debug, Clone)]
 pub struct Fit {
-    likelihood: Likelihood,
+    family: Family,
     columns: Columns,
     /// What predictions use: the intercept and the slopes, shrunk where noise hides them.
     prediction: (f64, Vec<f64>),
@@ -38,12 +38,7 @@ pub struct Fit {
 }
 
 impl Fit {
-    pub(super) fn new(
-        likelihood: Likelihood,
-        columns: &Columns,
-        intercept: bool,
-        fit: RegressionFit,
-    ) -> Self {
+    pub(super) fn new(family: Family, columns: &Columns, intercept: bool, fit: RegressionFit) -> Self {
         let units = columns.user_units(intercept);
         // Of one response there is one block.
         let shrunk = fit.coefficients.concat();
@@ -67,29 +62,17 @@ impl Fit {
             Term { name, estimate, interval, determined: determined.get(j).copied().unwrap_or(false) }
         };
         let terms = names.zip(&estimates).enumerate().map(term).collect();
-        Self {
-            likelihood,
-            columns: columns.clone(),
-            prediction,
-            terms,
-            covariance,
-            certificate: fit.certificate,
-        }
+        Self { family, columns: columns.clone(), prediction, terms, covariance, certificate: fit.certificate }
     }
 
     /// The mean response of each row: a probability, a real number, or a count.
     pub fn predict<R: AsRef<[f64]>>(&self, rows: &[R]) -> Result<Vec<f64>> {
         let (intercept, slopes) = &self.prediction;
-        let family = match self.likelihood {
-            Likelihood::Gaussian { .. } => Family::Gaussian,
-            Likelihood::Poisson { .. } => Family::Poisson,
-            Likelihood::Logistic | Likelihood::Multinomial { .. } => Family::Logistic,
-        };
         let mut predictors = vec![*intercept; rows.len()];
         for (k, (j, x)) in self.columns.cells(rows)?.enumerate() {
             predictors[k / slopes.len()] += slopes[j] * x;
         }
-        Ok(predictors.into_iter().map(|u| family.mean(u)).collect())
+        Ok(predictors.into_iter().map(|u| self.family.mean(u)).collect())
     }
 }
 

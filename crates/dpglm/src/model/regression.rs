@@ -6,6 +6,7 @@ use crate::central::Privacy;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::estimators::dense::{Likelihood, Regression};
+use crate::families::Family;
 use crate::noise::RandomSource;
 use crate::privacy::Budget;
 use crate::release::Estimator;
@@ -14,7 +15,8 @@ use crate::release::Estimator;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model<Kind> {
     columns: Columns,
-    likelihood: Likelihood,
+    family: Family,
+    target: (f64, f64),
     intercept: bool,
     ridge: Option<f64>,
     level: Option<f64>,
@@ -82,32 +84,33 @@ pub type Poisson = Model<Count>;
 impl Logistic {
     /// A model with an intercept of columns within these public bounds.
     pub fn new(bounds: impl IntoIterator<Item = (f64, f64)>) -> Result<Self> {
-        Self::of(bounds, Likelihood::Logistic)
+        Self::of(bounds, Family::logistic(), (0.0, 1.0))
     }
 }
 
 impl Linear {
     /// A model with an intercept of columns and of a response within these public bounds.
-    pub fn new(bounds: impl IntoIterator<Item = (f64, f64)>, (low, high): (f64, f64)) -> Result<Self> {
-        Self::of(bounds, Likelihood::Gaussian { low, high })
+    pub fn new(bounds: impl IntoIterator<Item = (f64, f64)>, target: (f64, f64)) -> Result<Self> {
+        Self::of(bounds, Family::gaussian(), target)
     }
 }
 
 impl Poisson {
     /// A model with an intercept of columns and of counts within these public bounds.
-    pub fn new(bounds: impl IntoIterator<Item = (f64, f64)>, (low, high): (f64, f64)) -> Result<Self> {
-        Self::of(bounds, Likelihood::Poisson { low, high })
+    pub fn new(bounds: impl IntoIterator<Item = (f64, f64)>, target: (f64, f64)) -> Result<Self> {
+        Self::of(bounds, Family::poisson(), target)
     }
 }
 
 impl<Kind> Model<Kind> {
-    fn of(bounds: impl IntoIterator<Item = (f64, f64)>, likelihood: Likelihood) -> Result<Self> {
+    fn of(bounds: impl IntoIterator<Item = (f64, f64)>, family: Family, target: (f64, f64)) -> Result<Self> {
         // What the estimator would refuse is refused at once.
-        Regression::new(likelihood)?;
+        Regression::new(Likelihood::new(family.clone(), target))?;
         let columns = Columns::new(bounds)?;
         Ok(Self {
             columns,
-            likelihood,
+            family,
+            target,
             intercept: true,
             ridge: None,
             level: None,
@@ -153,7 +156,7 @@ impl<Kind> Model<Kind> {
         privacy: Privacy,
         rng: &mut RandomSource,
     ) -> Result<Fit> {
-        let mut regression = Regression::new(self.likelihood)?;
+        let mut regression = Regression::new(Likelihood::new(self.family.clone(), self.target))?;
         if self.intercept {
             regression = regression.with_intercept();
         }
@@ -165,6 +168,6 @@ impl<Kind> Model<Kind> {
         }
         let data = Dataset::new(self.columns.design(x, self.intercept)?, y.to_vec())?;
         let found = regression.fit(&data, privacy, rng)?;
-        Ok(Fit::new(self.likelihood, &self.columns, self.intercept, found))
+        Ok(Fit::new(self.family.clone(), &self.columns, self.intercept, found))
     }
 }

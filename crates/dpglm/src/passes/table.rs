@@ -13,7 +13,7 @@ use super::row_map::RowMap;
 use super::scores::{SHORT, SHORT_SUM, ScoreBounds, grid};
 use crate::data::{Dataset, Design, Shape};
 use crate::error::Result;
-use crate::families::likelihood::RowScore;
+use crate::families::RowScore;
 use crate::kernels::{Partial as Sums, column_sums, exact_pass, fused_pass_multi, predict};
 use crate::mechanisms::Tally;
 use crate::privacy::Adjacency;

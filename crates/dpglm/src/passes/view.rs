@@ -1,8 +1,7 @@
 //! How a response is read: what has been released of it so far.
 
 use super::products::pairs;
-use crate::families::Likelihood;
-use crate::families::likelihood::RowScore;
+use crate::families::{Likelihood, RowScore};
 use nalgebra::DMatrix;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ResponseView {
     pub likelihood: Likelihood,
-    /// Real responses are measured from here, in this unit.
+    /// Real responses are measured from here, in this unit; all others from zero, in units of 1.
     pub shift: f64,
     pub unit: f64,
     /// The start of each linear predictor.
@@ -37,11 +36,7 @@ impl ResponseView {
 
     /// A response as it is fitted.
     pub(super) fn value(&self, y: f64) -> f64 {
-        let y = self.likelihood.admit(y);
-        match self.likelihood {
-            Likelihood::Gaussian { .. } => (y - self.shift) / self.unit,
-            _ => y,
-        }
+        (self.likelihood.admit(y) - self.shift) / self.unit
     }
 
     /// Writes the residuals of a row whose response is `value`.
@@ -60,10 +55,10 @@ impl ResponseView {
     /// computed from the same numbers. Of shares p it is the sum of `p_c p_k (q_c - q_k) (q_c - q_k)'` over pairs of classes, q the rows
     /// of the directions: no term cancels another.
     pub(super) fn curvature(&self, value: f64, residuals: &[f64], slope: f64, out: &mut [f64]) -> f64 {
-        let Likelihood::Multinomial { .. } = self.likelihood else {
+        if self.outputs() == 1 {
             out[0] = slope;
             return out[0];
-        };
+        }
         let share = |class: usize| f64::from(u8::from(class as f64 == value)) - residuals[class];
         let mut trace = 0.0;
         out.fill(0.0);

@@ -85,7 +85,7 @@ fn likelihood_of(name: &'static str, likelihood: Likelihood, frame: Frame, inter
     let (intercept, (low, high)) = (frame.intercept, frame.target);
     let searched = name == SEARCHED;
     let variant = Variant::new(name, frame, move |privacy| {
-        let mut model = Regression::new(likelihood)?;
+        let mut model = Regression::new(likelihood.clone())?;
         if searched {
             let sought = |low: f64, high: f64| -> Result<Option<Sought>> {
                 let magnitude = Magnitude::new(low.abs().max(high.abs()), 1e-3)?;
@@ -116,29 +116,29 @@ fn likelihood_of(name: &'static str, likelihood: Likelihood, frame: Frame, inter
 
 pub(super) fn linear_likelihood() -> Result<AuditCase> {
     let (low, high) = (-2.0, 3.0);
-    let one = |(name, frame)| likelihood(name, Likelihood::Gaussian { low, high }, frame);
+    let one = |(name, frame)| likelihood(name, Likelihood::gaussian(low, high), frame);
     let mut variants: Vec<Variant> = ways((low, high)).into_iter().map(one).collect();
     variants.extend(OFFSETS.map(|(name, times)| {
         let (low, high) = offset(times);
         let frame = Frame::new(UNITS, 2, (low, high)).with_intercept();
-        likelihood(name, Likelihood::Gaussian { low, high }, frame)
+        likelihood(name, Likelihood::gaussian(low, high), frame)
     }));
-    variants.push(with_intervals(Likelihood::Gaussian { low, high }, (low, high), Some(3)));
-    variants.push(searching(Likelihood::Gaussian { low, high }, (low, high)));
+    variants.push(with_intervals(Likelihood::gaussian(low, high), (low, high), Some(3)));
+    variants.push(searching(Likelihood::gaussian(low, high), (low, high)));
     audit("linear-likelihood", variants, NONE)
 }
 
 pub(super) fn logistic_likelihood() -> Result<AuditCase> {
     let ways = ways((0.0, 1.0)).into_iter();
-    let variants = ways.map(|(name, frame)| likelihood(name, Likelihood::Logistic, frame));
-    let variants = variants.chain([with_intervals(Likelihood::Logistic, (0.0, 1.0), None)]);
+    let variants = ways.map(|(name, frame)| likelihood(name, Likelihood::logistic(), frame));
+    let variants = variants.chain([with_intervals(Likelihood::logistic(), (0.0, 1.0), None)]);
     audit("logistic-likelihood", variants.collect(), NONE)
 }
 
 pub(super) fn poisson_likelihood() -> Result<AuditCase> {
     let (low, high) = (0.0, 9.0);
-    let one = |(name, frame)| likelihood(name, Likelihood::Poisson { low, high }, frame);
-    let intervals = with_intervals(Likelihood::Poisson { low, high }, (low, high), Some(3));
+    let one = |(name, frame)| likelihood(name, Likelihood::poisson(low, high), frame);
+    let intervals = with_intervals(Likelihood::poisson(low, high), (low, high), Some(3));
     let variants = with_exposures((low, high)).into_iter().map(one).chain([intervals]);
     audit("poisson-likelihood", variants.collect(), EXPOSURES)
 }
@@ -163,11 +163,11 @@ const EXPOSURES: &[Slack] = &[Slack {
 
 pub(super) fn linear() -> Result<AuditCase> {
     let target = (-2.0, 3.0);
-    let one = |(name, frame)| glm(name, Family::Gaussian, target, frame);
+    let one = |(name, frame)| glm(name, Family::gaussian(), target, frame);
     let mut variants: Vec<Variant> = ways(target).into_iter().map(one).collect();
     variants.extend(OFFSETS.map(|(name, times)| {
         let target = offset(times);
-        glm(name, Family::Gaussian, target, Frame::new(UNITS, 2, target).with_intercept())
+        glm(name, Family::gaussian(), target, Frame::new(UNITS, 2, target).with_intercept())
     }));
     audit("linear", variants, NONE)
 }
@@ -175,13 +175,13 @@ pub(super) fn linear() -> Result<AuditCase> {
 pub(super) fn logistic() -> Result<AuditCase> {
     let target = (0.0, 1.0);
     let ways = ways(target).into_iter();
-    audit("logistic", ways.map(|(name, frame)| glm(name, Family::Logistic, target, frame)).collect(), NONE)
+    audit("logistic", ways.map(|(name, frame)| glm(name, Family::logistic(), target, frame)).collect(), NONE)
 }
 
 pub(super) fn poisson() -> Result<AuditCase> {
     let target = (0.0, 9.0);
     let variants =
-        with_exposures(target).into_iter().map(|(name, frame)| glm(name, Family::Poisson, target, frame));
+        with_exposures(target).into_iter().map(|(name, frame)| glm(name, Family::poisson(), target, frame));
     audit("poisson", variants.collect(), NONE)
 }
 

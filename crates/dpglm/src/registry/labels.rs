@@ -232,7 +232,7 @@ fn from_noisy_labels(
 
 pub(super) fn label_iht() -> Result<AuditCase> {
     from_noisy_labels("label-iht", |design, _, labels| {
-        LabelIht::new(Family::Gaussian, 2)?.fit(design, labels)
+        LabelIht::new(Family::gaussian(), 2)?.fit(design, labels)
     })
 }
 
@@ -247,7 +247,7 @@ pub(super) fn threshold_iht() -> Result<AuditCase> {
     let design = Rc::new(study()?);
     let device = |epsilon: f64, unflipped: bool| -> Result<Device> {
         let (design, bit) = (design.clone(), ThresholdBit::new((-1.0, 1.0), epsilon)?);
-        let model = ThresholdIht::new(Family::Gaussian, 3)?;
+        let model = ThresholdIht::new(Family::gaussian(), 3)?;
         Ok(Rc::new(move |label, rng| {
             let mut reports = [label, 0.5, -0.5].map(|y| bit.randomize(y, rng));
             if unflipped {

@@ -104,7 +104,7 @@ pub(super) fn local_gaussian() -> Result<AuditCase> {
 
 /// A user of the first round whose label jumps from one end to the other; the server looks at that user's report alone.
 pub(super) fn local_iht() -> Result<AuditCase> {
-    let study = Rc::new(LocalIht::new(Family::Gaussian, (-1.0, 1.0), 1.0, 1)?);
+    let study = Rc::new(LocalIht::new(Family::gaussian(), (-1.0, 1.0), 1.0, 1)?);
     let plan = study.plan(100, DIMENSION, EPSILON)?;
     let state = Rc::new(study.start(&plan));
     let claim = study.certificate(&plan, Randomness::Devices)?.events().to_vec();
@@ -127,7 +127,7 @@ pub(super) fn local_iht() -> Result<AuditCase> {
 
 /// A user whose label flips, with features of full length.
 pub(super) fn one_shot() -> Result<AuditCase> {
-    let model = Rc::new(OneShotGlm::new(Family::Logistic, (0.0, 1.0), 1.0)?);
+    let model = Rc::new(OneShotGlm::new(Family::logistic(), (0.0, 1.0), 1.0)?);
     let claim = model.randomizer(DIMENSION, EPSILON)?.events()?;
     let build = |epsilon: f64, reports: u32| -> Result<Vec<Run>> {
         let model = model.clone();

@@ -62,19 +62,19 @@ pub(super) fn select_refine() -> Result<AuditCase> {
         sparse(name, frame, prepare, |m, data, rng| m.fit(data, rng)).slow(budgets(name))
     };
     let mut variants: Vec<Variant> =
-        wider((0.0, 1.0)).into_iter().map(|(name, frame)| one(name, Family::Logistic, 1, frame)).collect();
+        wider((0.0, 1.0)).into_iter().map(|(name, frame)| one(name, Family::logistic(), 1, frame)).collect();
     // Of two columns, both are fitted and none is chosen.
     variants.push(one(
         "all columns fitted",
-        Family::Logistic,
+        Family::logistic(),
         2,
         Frame::new(UNITS, 3, (0.0, 1.0)).with_intercept(),
     ));
-    variants.push(one("two of five", Family::Logistic, 2, Frame::new(UNITS, 5, (0.0, 1.0))));
+    variants.push(one("two of five", Family::logistic(), 2, Frame::new(UNITS, 5, (0.0, 1.0))));
     let exposed = Frame::new(UNITS, 4, (0.0, 9.0)).with_intercept();
-    variants.push(one("exposures", Family::Poisson, 1, Frame { exposures: true, ..exposed }));
+    variants.push(one("exposures", Family::poisson(), 1, Frame { exposures: true, ..exposed }));
     variants.extend(OFFSETS.map(|(name, times)| {
-        one(name, Family::Gaussian, 1, Frame::new(UNITS, 4, offset(times)).with_intercept())
+        one(name, Family::gaussian(), 1, Frame::new(UNITS, 4, offset(times)).with_intercept())
     }));
     audit("select-refine", variants, NONE)
 }
@@ -88,12 +88,12 @@ fn iterative(name: &'static str, selection: Selection) -> Result<AuditCase> {
         sparse(name, frame, prepare, |m, data, rng| m.fit(data, rng))
     };
     let mut variants: Vec<Variant> =
-        ways((0.0, 1.0)).into_iter().map(|(name, frame)| one(name, Family::Logistic, 1, frame)).collect();
-    variants.push(one("two of four", Family::Gaussian, 2, Frame::new(UNITS, 4, (-2.0, 3.0))));
+        ways((0.0, 1.0)).into_iter().map(|(name, frame)| one(name, Family::logistic(), 1, frame)).collect();
+    variants.push(one("two of four", Family::gaussian(), 2, Frame::new(UNITS, 4, (-2.0, 3.0))));
     let exposed = Frame::new(UNITS, 3, (0.0, 9.0)).with_intercept();
-    variants.push(one("exposures", Family::Poisson, 1, Frame { exposures: true, ..exposed }));
+    variants.push(one("exposures", Family::poisson(), 1, Frame { exposures: true, ..exposed }));
     variants.extend(OFFSETS.map(|(name, times)| {
-        one(name, Family::Gaussian, 1, Frame::new(UNITS, 3, offset(times)).with_intercept())
+        one(name, Family::gaussian(), 1, Frame::new(UNITS, 3, offset(times)).with_intercept())
     }));
     audit(name, variants, NONE)
 }
@@ -117,13 +117,15 @@ pub(super) fn dp_iht() -> Result<AuditCase> {
         };
         sparse(name, frame, prepare, |m, data, rng| m.fit(data, rng))
     };
-    let mut variants: Vec<Variant> =
-        ways((0.0, 1.0)).into_iter().map(|(name, frame)| one(name, Family::Logistic, None, frame)).collect();
-    variants.push(one("public length", Family::Logistic, Some(0.7), Frame::new(UNITS, 2, (0.0, 1.0))));
+    let mut variants: Vec<Variant> = ways((0.0, 1.0))
+        .into_iter()
+        .map(|(name, frame)| one(name, Family::logistic(), None, frame))
+        .collect();
+    variants.push(one("public length", Family::logistic(), Some(0.7), Frame::new(UNITS, 2, (0.0, 1.0))));
     let exposed = Frame::new(UNITS, 3, (0.0, 9.0)).with_intercept();
-    variants.push(one("exposures", Family::Poisson, None, Frame { exposures: true, ..exposed }));
+    variants.push(one("exposures", Family::poisson(), None, Frame { exposures: true, ..exposed }));
     variants.extend(OFFSETS.map(|(name, times)| {
-        one(name, Family::Gaussian, None, Frame::new(UNITS, 3, offset(times)).with_intercept())
+        one(name, Family::gaussian(), None, Frame::new(UNITS, 3, offset(times)).with_intercept())
     }));
     audit("dp-iht", variants, NONE)
 }
@@ -139,13 +141,15 @@ pub(super) fn whole_gradient() -> Result<AuditCase> {
         };
         sparse(name, frame, prepare, |m, data, rng| m.fit(data, rng))
     };
-    let mut variants: Vec<Variant> =
-        ways((0.0, 1.0)).into_iter().map(|(name, frame)| one(name, Family::Logistic, None, frame)).collect();
-    variants.push(one("public length", Family::Logistic, Some(0.7), Frame::new(UNITS, 2, (0.0, 1.0))));
+    let mut variants: Vec<Variant> = ways((0.0, 1.0))
+        .into_iter()
+        .map(|(name, frame)| one(name, Family::logistic(), None, frame))
+        .collect();
+    variants.push(one("public length", Family::logistic(), Some(0.7), Frame::new(UNITS, 2, (0.0, 1.0))));
     let exposed = Frame::new(UNITS, 3, (0.0, 9.0)).with_intercept();
-    variants.push(one("exposures", Family::Poisson, None, Frame { exposures: true, ..exposed }));
+    variants.push(one("exposures", Family::poisson(), None, Frame { exposures: true, ..exposed }));
     variants.extend(OFFSETS.map(|(name, times)| {
-        one(name, Family::Gaussian, None, Frame::new(UNITS, 3, offset(times)).with_intercept())
+        one(name, Family::gaussian(), None, Frame::new(UNITS, 3, offset(times)).with_intercept())
     }));
     audit("whole-gradient", variants, NONE)
 }

@@ -39,7 +39,7 @@ fn ways(columns: usize, part: usize) -> Vec<(&'static str, Frame)> {
 }
 
 fn family(name: &str) -> Family {
-    if name == "real responses" { Family::Gaussian } else { Family::Logistic }
+    if name == "real responses" { Family::gaussian() } else { Family::logistic() }
 }
 
 /// What a row of this part pays for.

@@ -129,14 +129,14 @@ impl Problem {
             (PlannedModel::Mean { range }, Some(s)) => {
                 Ready::SparseMean(SparseMean::new(vec![range; d], s)?.prepare(Shape::new(d, rows), privacy)?)
             }
-            (PlannedModel::Linear { target }, Some(s)) => sparse(Family::Gaussian, target, s)?,
-            (PlannedModel::Logistic, Some(s)) => sparse(Family::Logistic, (0.0, 1.0), s)?,
+            (PlannedModel::Linear { target }, Some(s)) => sparse(Family::gaussian(), target, s)?,
+            (PlannedModel::Logistic, Some(s)) => sparse(Family::logistic(), (0.0, 1.0), s)?,
             (PlannedModel::Linear { target: (low, high) }, None) => {
-                let model = Regression::new(Likelihood::Gaussian { low, high })?;
+                let model = Regression::new(Likelihood::gaussian(low, high))?;
                 Ready::Regression(Box::new(model.prepare(Shape::new(d, rows), privacy)?))
             }
             (PlannedModel::Logistic, None) => {
-                let model = Regression::new(Likelihood::Logistic)?;
+                let model = Regression::new(Likelihood::logistic())?;
                 Ready::Regression(Box::new(model.prepare(Shape::new(d, rows), privacy)?))
             }
         };
@@ -147,8 +147,8 @@ impl Problem {
     /// for other problems.
     pub fn determines_any(&self, rows: usize, epsilon: f64) -> Result<Option<bool>> {
         let likelihood = match (self.model, self.sparsity) {
-            (PlannedModel::Linear { target: (low, high) }, None) => Likelihood::Gaussian { low, high },
-            (PlannedModel::Logistic, None) => Likelihood::Logistic,
+            (PlannedModel::Linear { target: (low, high) }, None) => Likelihood::gaussian(low, high),
+            (PlannedModel::Logistic, None) => Likelihood::logistic(),
             _ => return Ok(None),
         };
         let privacy = Privacy::Budget(Budget::new(epsilon, self.delta)?);
@@ -330,7 +330,7 @@ impl Simulator {
                 let u: f64 = places.iter().map(|&j| f64::from(row[j]) * truth[j]).sum();
                 match model {
                     PlannedModel::Logistic => {
-                        f64::from(u8::from(0.5 + 0.5 * draw.symmetric() < Family::Logistic.mean(u)))
+                        f64::from(u8::from(0.5 + 0.5 * draw.symmetric() < Family::logistic().mean(u)))
                     }
                     _ => u + sigma * draw.normal(),
                 }

@@ -146,7 +146,7 @@ mod tests {
     use crate::privacy::Budget;
 
     fn glm() -> Glm {
-        Glm::new(Family::Gaussian, (-6.0, 6.0)).unwrap()
+        Glm::new(Family::gaussian(), (-6.0, 6.0)).unwrap()
     }
 
     /// A penalty that shrinks everything away is never chosen over none at all.

@@ -208,10 +208,10 @@ mod tests {
     #[test]
     fn three_coefficients_are_found_among_fifty() {
         for (family, (data, truth)) in [
-            (Family::Logistic, sparse_logistic(12_000, 50, 3)),
-            (Family::Gaussian, sparse_linear(12_000, 50, 4)),
+            (Family::logistic(), sparse_logistic(12_000, 50, 3)),
+            (Family::gaussian(), sparse_linear(12_000, 50, 4)),
         ] {
-            let target = if family == Family::Gaussian { (-6.0, 6.0) } else { (0.0, 1.0) };
+            let target = if family == Family::gaussian() { (-6.0, 6.0) } else { (0.0, 1.0) };
             let model = TunedSparsity::new(Glm::new(family.clone(), target).unwrap(), 12).unwrap();
             let mut rng = RandomSource::from_os().unwrap();
             let found = model.fit(&data, budget(), &mut rng).unwrap();
@@ -230,7 +230,7 @@ mod tests {
     /// What is claimed was fixed before the data was seen: the number that is found changes nothing in it.
     #[test]
     fn the_claim_is_the_same_whatever_is_chosen() {
-        let glm = Glm::new(Family::Gaussian, (-6.0, 6.0)).unwrap();
+        let glm = Glm::new(Family::gaussian(), (-6.0, 6.0)).unwrap();
         let prepared = TunedSparsity::new(glm, 8).unwrap().prepare(Shape::new(8, 5_000), budget()).unwrap();
         let (common, parts) = (prepared.common_events().unwrap(), prepared.parts().unwrap());
         let os = RandomSource::from_os().unwrap();
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn narrow_tables_skip_the_choice_of_columns() {
         let (data, truth) = sparse_linear(5_000, 6, 9);
-        let model = TunedSparsity::new(Glm::new(Family::Gaussian, (-6.0, 6.0)).unwrap(), 6).unwrap();
+        let model = TunedSparsity::new(Glm::new(Family::gaussian(), (-6.0, 6.0)).unwrap(), 6).unwrap();
         let found = model.fit(&data, budget(), &mut RandomSource::from_os().unwrap()).unwrap();
         let error: f64 = found.coefficients(6).iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum();
         assert!(error < 0.1, "{error}");
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn public_shapes_that_cannot_be_tuned_are_refused() {
-        let glm = || Glm::new(Family::Logistic, (0.0, 1.0)).unwrap();
+        let glm = || Glm::new(Family::logistic(), (0.0, 1.0)).unwrap();
         assert!(TunedSparsity::new(glm(), 0).is_err());
         let model = TunedSparsity::new(glm(), 5).unwrap();
         assert!(model.prepare(Shape::new(4, 1_000), budget()).is_err());

@@ -22,7 +22,7 @@
 use crate::central::start::Start;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::families::Family;
+use crate::families::{Domain, Family};
 use crate::kernels::predict;
 use crate::release::{Chosen, Handle, ReleaseSession};
 
@@ -73,35 +73,33 @@ pub(crate) struct Judge<'a> {
 }
 
 impl Judge<'_> {
+    fn is_binary(&self) -> bool {
+        self.family.domain() == Domain::Binary
+    }
+
     /// What one row can change in any candidate's sum.
     pub(crate) fn sensitivity(&self) -> f64 {
-        match self.family {
-            Family::Logistic => 1.0,
-            _ => 2.0,
-        }
+        if self.is_binary() { 1.0 } else { 2.0 }
     }
 
     /// A row's gain under a candidate: the log-likelihood above that of the start, clipped to half a unit either way; for
     /// other responses minus half the squared residual in units of the released scale, of which up to 2 count.
     fn gain(&self, predictor: f64, offset: f64, y: f64) -> f64 {
-        let gain = match self.family {
-            Family::Logistic => {
-                let at = |u: f64| 0.5 * self.family.deviance(u, y);
-                (at(self.start.base) - at(predictor)).clamp(-0.5, 0.5)
-            }
-            _ => {
-                let residual = (y - self.family.mean(predictor + offset)) / self.start.cap;
-                -(0.5 * residual * residual).min(2.0)
-            }
+        let gain = if self.is_binary() {
+            let at = |u: f64| 0.5 * self.family.deviance(u, y);
+            (at(self.start.base) - at(predictor)).clamp(-0.5, 0.5)
+        } else {
+            let residual = (y - self.family.mean(predictor + offset)) / self.start.cap;
+            -(0.5 * residual * residual).min(2.0)
         };
-        let worst = if matches!(self.family, Family::Logistic) { -0.5 } else { -2.0 };
+        let worst = if self.is_binary() { -0.5 } else { -2.0 };
         if gain.is_nan() { worst } else { gain }
     }
 
     /// Each candidate's summed gain over the rows of the second part.
     pub(crate) fn scores(&self, data: &Dataset, response: &[f64], candidates: &[Vec<f64>]) -> Vec<f64> {
         let half = 0.5 * self.sensitivity();
-        let middle = if matches!(self.family, Family::Logistic) { 0.0 } else { -half };
+        let middle = if self.is_binary() { 0.0 } else { -half };
         let mut predictors = vec![0.0; data.design().rows()];
         candidates
             .iter()
@@ -143,7 +141,7 @@ mod tests {
     #[test]
     fn scores_withstand_neighbours() {
         let mut largest = [0.0_f64; 2];
-        for (k, family) in [Family::Logistic, Family::Gaussian].into_iter().enumerate() {
+        for (k, family) in [Family::logistic(), Family::gaussian()].into_iter().enumerate() {
             for pair in pairs(100_000, 3, (0.0, 1.0), 41) {
                 let judge = Judge { family: &family, start: Start { base: 0.3, cap: 0.2 } };
                 let candidates = [pair.point.clone(), vec![0.0; 3], vec![1e6, -1e6, f64::NAN]];
@@ -168,7 +166,7 @@ mod tests {
             let x: Vec<f64> = (0..20).map(|i| if i == 3 { last } else { f64::from(i) / 20.0 }).collect();
             Dataset::new(Design::from_f64(20, 1, x).unwrap(), vec![1.0; 20]).unwrap()
         };
-        let judge = Judge { family: &Family::Logistic, start: Start { base: 0.0, cap: 0.5 } };
+        let judge = Judge { family: &Family::logistic(), start: Start { base: 0.0, cap: 0.5 } };
         let scores = |data: &Dataset| judge.scores(data, data.response(), &[vec![1.0]]);
         assert!(!validates(3) && validates(4) && first_part(20) == 16);
         assert_eq!(scores(&table(0.0)), scores(&table(1e9)));

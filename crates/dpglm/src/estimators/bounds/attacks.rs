@@ -51,11 +51,11 @@ fn neighbours(tables: &mut Tables, units: bool) -> [Dataset; 2] {
     [first, table(&rows, units)]
 }
 
-fn attacked(name: &str, likelihood: Likelihood, low: f64, units: bool) {
+fn attacked(name: &str, likelihood: &Likelihood, low: f64, units: bool) {
     let magnitude = |largest| Magnitude::new(largest, 1e-3).expect("valid");
     let column = Sought { magnitude: magnitude(1.0), low: -1.0, high: 1.0, whole: None };
     let target = Sought { magnitude: magnitude(9.0), low, high: 9.0, whole: Some(1.0) };
-    let model = Regression::new(likelihood).expect("valid").with_intercept();
+    let model = Regression::new(likelihood.clone()).expect("valid").with_intercept();
     let model = model.searching(vec![None, Some(column), None], Some(target), 0.3).expect("valid");
     for epsilon in [40.0, 600.0] {
         let privacy = Privacy::Budget(Budget::new(epsilon, 1e-3).expect("valid"));
@@ -74,10 +74,10 @@ fn attacked(name: &str, likelihood: Likelihood, low: f64, units: bool) {
 
 #[test]
 fn regressions_with_private_bounds_withstand_neighbours() {
-    let real = Likelihood::Gaussian { low: -9.0, high: 9.0 };
-    attacked("linear", real, -9.0, false);
-    attacked("linear of units", real, -9.0, true);
-    let counts = Likelihood::Poisson { low: 0.0, high: 9.0 };
-    attacked("poisson", counts, 0.0, false);
-    attacked("poisson of units", counts, 0.0, true);
+    let real = Likelihood::gaussian(-9.0, 9.0);
+    attacked("linear", &real, -9.0, false);
+    attacked("linear of units", &real, -9.0, true);
+    let counts = Likelihood::poisson(0.0, 9.0);
+    attacked("poisson", &counts, 0.0, false);
+    attacked("poisson of units", &counts, 0.0, true);
 }

@@ -11,7 +11,7 @@
 
 use super::{Magnitude, OneSide, Search, bounds, require_share};
 use crate::error::{Error, Result};
-use crate::families::Likelihood;
+use crate::families::{Domain, Likelihood};
 use crate::mechanisms::{Candidates, Tally};
 use crate::passes::{Absent, Number, OfUnit, Rows};
 use crate::release::{PlannedRelease, ReleaseSession};
@@ -80,10 +80,10 @@ impl RegressionSearch {
         likelihood: &Likelihood,
     ) -> Result<()> {
         let constant = intercept && self.columns.first().is_some_and(Option::is_some);
-        let fits = match likelihood {
-            Likelihood::Gaussian { .. } => true,
-            Likelihood::Poisson { .. } => self.target.is_none_or(|target| target.low >= 0.0),
-            _ => self.target.is_none(),
+        let fits = match likelihood.domain() {
+            Domain::Real => true,
+            Domain::Count => self.target.is_none_or(|target| target.low >= 0.0),
+            Domain::Binary | Domain::Classes(_) => self.target.is_none(),
         };
         match self.columns.len() == columns && !constant && fits {
             true => Ok(()),

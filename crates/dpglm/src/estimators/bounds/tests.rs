@@ -99,7 +99,7 @@ fn a_regression_finds_its_bounds() {
     let magnitude = |largest, resolution| Magnitude::new(largest, resolution).expect("valid");
     let column = Sought { magnitude: magnitude(1.0, 1e-12), low: -1.0, high: 1.0, whole: None };
     let target = Sought { magnitude: magnitude(1e9, 1.0), low: -1e9, high: 1e9, whole: Some(1.0) };
-    let model = Regression::new(Likelihood::Gaussian { low: -1e9, high: 1e9 }).expect("valid");
+    let model = Regression::new(Likelihood::gaussian(-1e9, 1e9)).expect("valid");
     let model = model.with_intercept().intervals(0.95).expect("valid");
     let model = model.searching(vec![None, Some(column), Some(column)], Some(target), SHARE).expect("valid");
     let budget = Budget::new(1.0, 1e-6).expect("valid");
@@ -130,7 +130,7 @@ fn a_regression_refuses_a_search_that_does_not_fit() {
     let magnitude = Magnitude::new(1.0, 0.1).expect("valid");
     let sought = Some(Sought { magnitude, low: -1.0, high: 1.0, whole: None });
     let model = |columns, target| {
-        let model = Regression::new(Likelihood::Logistic).expect("valid").with_intercept();
+        let model = Regression::new(Likelihood::logistic()).expect("valid").with_intercept();
         model.searching(columns, target, 0.1)?.prepare(Shape::new(2, 100), Privacy::None)
     };
     assert!(model(vec![None, sought], None).is_ok());
@@ -140,7 +140,7 @@ fn a_regression_refuses_a_search_that_does_not_fit() {
     assert!(model(vec![None, None], None).is_err(), "nothing to find");
     let sparse = Design::from_csr(2, vec![0, 1, 2], vec![0, 0], Values::Ones).expect("shape");
     let data = Dataset::new(sparse, vec![0.0, 1.0]).expect("shape");
-    let model = Regression::new(Likelihood::Logistic).expect("valid");
+    let model = Regression::new(Likelihood::logistic()).expect("valid");
     let model = model.searching(vec![None, sought], None, 0.1).expect("valid");
     let refused = model.fit(&data, Privacy::None, &mut RandomSource::insecure_seeded(1));
     assert!(refused.is_err_and(|e| e.to_string().contains("sparse rows")));

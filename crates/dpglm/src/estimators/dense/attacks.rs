@@ -1,10 +1,11 @@
 //! Neighbours that try to break the claimed sensitivities ([`crate::central::session`], `tape`): with and without units, rows
 //! that do not count, exposures, at budgets that reach every release.
 
-use super::{Likelihood, Regression};
+use super::{Domain, Likelihood, Regression};
 use crate::central::Privacy;
 use crate::central::dense_attacks::{Tables, withstands};
 use crate::data::{Dataset, Design};
+use crate::families::toy;
 use crate::noise::RandomSource;
 use crate::privacy::Budget;
 use crate::release::Estimator;
@@ -75,15 +76,15 @@ fn neighbours(tables: &mut Tables, beside: Beside, response: &impl Fn(f64) -> f6
     [first, table(&rows, beside)]
 }
 
-fn attacked(name: &str, likelihood: Likelihood, beside: Beside, response: impl Fn(f64) -> f64) {
-    let mut model = Regression::new(likelihood).expect("valid");
+fn attacked(name: &str, likelihood: &Likelihood, beside: Beside, response: impl Fn(f64) -> f64) {
+    let mut model = Regression::new(likelihood.clone()).expect("valid");
     if beside.intercept {
         model = model.with_intercept();
     }
     // Little: location alone, or with slopes for some. Enough for slopes of all. Enough for the slope matrix.
     let plain = [3.0, 40.0, 600.0].map(|epsilon| (model.clone(), epsilon));
     // Enough for intervals, and far more.
-    let refused = beside.units && matches!(likelihood, Likelihood::Multinomial { .. });
+    let refused = beside.units && matches!(likelihood.domain(), Domain::Classes(_));
     let intervals = (!refused).then(|| model.clone().intervals(0.95).expect("valid"));
     let inferring =
         intervals.into_iter().flat_map(|model| [150.0, 600.0].map(|epsilon| (model.clone(), epsilon)));
@@ -111,37 +112,38 @@ const PLAIN: Beside = Beside { intercept: true, units: false, weights: false, ex
 
 #[test]
 fn binary_responses_withstand_neighbours() {
-    attacked("logistic", Likelihood::Logistic, PLAIN, f64::round);
-    attacked("logistic without intercept", Likelihood::Logistic, Beside::default(), f64::round);
-    attacked("logistic with weights", Likelihood::Logistic, Beside { weights: true, ..PLAIN }, f64::round);
+    attacked("logistic", &Likelihood::logistic(), PLAIN, f64::round);
+    attacked("logistic without intercept", &Likelihood::logistic(), Beside::default(), f64::round);
+    attacked("logistic with weights", &Likelihood::logistic(), Beside { weights: true, ..PLAIN }, f64::round);
     let units = Beside { units: true, weights: true, ..PLAIN };
-    attacked("logistic of units", Likelihood::Logistic, units, f64::round);
+    attacked("logistic of units", &Likelihood::logistic(), units, f64::round);
+    attacked("added family of units", &Likelihood::new(toy::family(), (0.0, 1.0)), units, f64::round);
 }
 
 #[test]
 fn real_responses_withstand_neighbours() {
-    let likelihood = Likelihood::Gaussian { low: -2.0, high: 3.0 };
-    attacked("linear", likelihood, PLAIN, |u| 5.0 * u - 2.0);
+    let likelihood = Likelihood::gaussian(-2.0, 3.0);
+    attacked("linear", &likelihood, PLAIN, |u| 5.0 * u - 2.0);
     let bare = Beside { weights: true, ..Beside::default() };
-    attacked("linear without intercept", likelihood, bare, |u| 5.0 * u - 2.0);
-    attacked("linear of units", likelihood, Beside { units: true, ..PLAIN }, |u| 5.0 * u - 2.0);
-    let far = Likelihood::Gaussian { low: 1e9, high: 1e9 + 1.0 };
-    attacked("linear, far from zero", far, Beside { weights: true, ..PLAIN }, |u| 1e9 + u);
+    attacked("linear without intercept", &likelihood, bare, |u| 5.0 * u - 2.0);
+    attacked("linear of units", &likelihood, Beside { units: true, ..PLAIN }, |u| 5.0 * u - 2.0);
+    let far = Likelihood::gaussian(1e9, 1e9 + 1.0);
+    attacked("linear, far from zero", &far, Beside { weights: true, ..PLAIN }, |u| 1e9 + u);
 }
 
 #[test]
 fn counts_withstand_neighbours() {
-    let likelihood = Likelihood::Poisson { low: 0.0, high: 9.0 };
+    let likelihood = Likelihood::poisson(0.0, 9.0);
     let exposed = Beside { exposures: true, ..PLAIN };
-    attacked("poisson", likelihood, PLAIN, |u| (9.0 * u).floor());
-    attacked("poisson with exposures", likelihood, exposed, |u| (9.0 * u).floor());
+    attacked("poisson", &likelihood, PLAIN, |u| (9.0 * u).floor());
+    attacked("poisson with exposures", &likelihood, exposed, |u| (9.0 * u).floor());
     let all = Beside { units: true, weights: true, ..exposed };
-    attacked("poisson of units", likelihood, all, |u| (9.0 * u).floor());
+    attacked("poisson of units", &likelihood, all, |u| (9.0 * u).floor());
 }
 
 #[test]
 fn classes_withstand_neighbours() {
     let likelihood = Likelihood::Multinomial { classes: 3 };
-    attacked("multinomial", likelihood, Beside { weights: true, ..PLAIN }, |u| (3.0 * u).floor());
-    attacked("multinomial of units", likelihood, Beside { units: true, ..PLAIN }, |u| (3.0 * u).floor());
+    attacked("multinomial", &likelihood, Beside { weights: true, ..PLAIN }, |u| (3.0 * u).floor());
+    attacked("multinomial of units", &likelihood, Beside { units: true, ..PLAIN }, |u| (3.0 * u).floor());
 }

@@ -32,11 +32,11 @@ mod releases;
 #[cfg(test)]
 mod tests;
 
-use super::Likelihood;
 use super::plan::{InferencePlan, SEEN};
 use super::prior::GUESS;
 use super::scores::{Found, Passes, RecomposeBy, eigen_of};
 use crate::error::Result;
+use crate::families::Domain;
 use crate::passes::scores::{self, ScoreBounds};
 use crate::release::{Chosen, Handle, ReleaseSession, Vector};
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
@@ -216,7 +216,7 @@ impl Passes<'_> {
             for (direction, known) in found.precisions.iter().enumerate() {
                 before.view_mut((direction * d, direction * d), (d, d)).copy_from(known);
             }
-            let moved = if matches!(model.likelihood, Likelihood::Gaussian { .. }) { 0.0 } else { CURVED };
+            let moved = if model.likelihood.is_linear() { 0.0 } else { CURVED };
             let before = inverted(&(inverted(&before) + &identity * (moved * moved)));
             let before = &whitening * before * whitening.transpose();
             let score = &mean_score + &clear * &mean_point;
@@ -235,7 +235,6 @@ impl Passes<'_> {
         let covariance = &back * covariance * back.transpose();
         let spans = far.reach();
         let moves = &back * &moved;
-        let gaussian = matches!(model.likelihood, Likelihood::Gaussian { .. });
         let linear = |j: usize| {
             // From end to end of its column: the error, and what is predicted.
             let ends = spans[j % d] / far.inverse()[j % d];
@@ -243,7 +242,7 @@ impl Passes<'_> {
             let lost = (0.5 * relative[j] * ends).tanh().powi(2);
             let length = lengths[j].abs();
             let reached = length * spans[j % d] + lost * if plan.private { error } else { 0.0 };
-            (gaussian || (length < LINEAR && reached < LINEAR_REACH), error)
+            (model.likelihood.is_linear() || (length < LINEAR && reached < LINEAR_REACH), error)
         };
         let trusted = |j: usize| {
             // Without noise a coefficient that still moves was not found.
@@ -254,7 +253,7 @@ impl Passes<'_> {
         let mut determined: Vec<bool> =
             (0..size).map(|j| of_prior[(j, j)] < FREE * covariance[(j, j)] && trusted(j)).collect();
         // Where nearly all is predicted, what one slope lacks is lacking in all: rows that it separates tell nothing of the others.
-        let bounded = matches!(model.likelihood, Likelihood::Logistic | Likelihood::Multinomial { .. });
+        let bounded = matches!(model.likelihood.domain(), Domain::Binary | Domain::Classes(_));
         if bounded && mean_slope < SEPARATED * all_slopes && !(0..size).all(|j| linear(j).0) {
             determined.fill(false);
         }

@@ -1,10 +1,11 @@
 //! Fits of tables cut into parts are fits of the whole, to the last bit.
 
-use super::{Likelihood, Regression};
+use super::{Domain, Likelihood, Regression};
 use crate::central::Privacy;
 use crate::data::{Dataset, Design, Shape, Values};
 use crate::error::Result;
 use crate::estimators::bounds::{Magnitude, Sought};
+use crate::families::toy;
 use crate::noise::RandomSource;
 use crate::passes::{Ask, Block, Blocks, Sites, Streamed, answer, cut::Cut, in_memory, merge};
 use crate::privacy::Budget;
@@ -16,7 +17,7 @@ const UNITS: usize = 1_200;
 const COLUMNS: usize = 4;
 
 /// A table of which any units can be had apart.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Whole {
     likelihood: Likelihood,
     storage: &'static str,
@@ -62,11 +63,11 @@ impl Whole {
         };
         let response = rows.clone().map(|row| {
             let u = noise(row, 1) - 0.5 * noise(row, 2) + noise(row, 5);
-            match self.likelihood {
-                Likelihood::Gaussian { .. } => 2005.0 + 3.0 * u,
-                Likelihood::Logistic => f64::from(u8::from(u > 0.0)),
-                Likelihood::Poisson { .. } => (1.0 + u).exp().floor(),
-                Likelihood::Multinomial { classes } => (classes as f64 * (0.5 + 0.19 * u)).floor(),
+            match self.likelihood.domain() {
+                Domain::Real => 2005.0 + 3.0 * u,
+                Domain::Binary => f64::from(u8::from(u > 0.0)),
+                Domain::Count => (1.0 + u).exp().floor(),
+                Domain::Classes(classes) => (classes as f64 * (0.5 + 0.19 * u)).floor(),
             }
         });
         let mut data = Dataset::new(design.expect("shape"), response.collect()).expect("shape");
@@ -112,18 +113,19 @@ impl Whole {
 #[test]
 fn parts_of_a_table_give_the_fit_of_the_whole() {
     let likelihoods = [
-        Likelihood::Gaussian { low: 1990.0, high: 2020.0 },
-        Likelihood::Logistic,
-        Likelihood::Poisson { low: 0.0, high: 50.0 },
+        Likelihood::gaussian(1990.0, 2020.0),
+        Likelihood::logistic(),
+        Likelihood::poisson(0.0, 50.0),
         Likelihood::Multinomial { classes: 3 },
+        Likelihood::new(toy::family(), (0.0, 1.0)),
     ];
     for likelihood in likelihoods {
         for (storage, each) in [("f64", 1), ("f64", 3), ("f32", 1), ("i8", 2), ("csr", 1), ("csr", 3)] {
-            let exposures = matches!(likelihood, Likelihood::Poisson { .. });
-            let whole = Whole { likelihood, storage, each, weights: each < 3, exposures };
-            let mut model = Regression::new(likelihood).expect("valid").with_intercept();
+            let exposures = matches!(likelihood.domain(), Domain::Count);
+            let whole = Whole { likelihood: likelihood.clone(), storage, each, weights: each < 3, exposures };
+            let mut model = Regression::new(likelihood.clone()).expect("valid").with_intercept();
             whole.compare(&model, 0.3);
-            if each == 1 || !matches!(likelihood, Likelihood::Multinomial { .. }) {
+            if each == 1 || !matches!(likelihood.domain(), Domain::Classes(_)) {
                 model = model.intervals(0.95).expect("valid");
             }
             whole.compare(&model, 8.0);
@@ -160,31 +162,31 @@ impl Blocks for InBlocks {
 }
 
 impl Whole {
-    fn streamed(self, each: usize, memory: usize) -> Streamed {
+    fn streamed(&self, each: usize, memory: usize) -> Streamed {
         let shape = self.part(0..UNITS).shape();
-        Streamed::new(Arc::new(InBlocks { whole: self, each, shape }), memory)
+        Streamed::new(Arc::new(InBlocks { whole: self.clone(), each, shape }), memory)
     }
 }
 
 /// Blocks of any size, whatever is kept between passes, of rows and units, however entries are stored.
 #[test]
 fn streamed_rows_give_the_fit_of_the_whole() {
-    let [gaussian, poisson] =
-        [Likelihood::Gaussian { low: 1990.0, high: 2020.0 }, Likelihood::Poisson { low: 0.0, high: 50.0 }];
+    let [gaussian, poisson] = [Likelihood::gaussian(1990.0, 2020.0), Likelihood::poisson(0.0, 50.0)];
     let cases = [
-        (gaussian, "f64", 1),
+        (gaussian.clone(), "f64", 1),
         (gaussian, "i8", 3),
-        (Likelihood::Logistic, "f32", 1),
-        (Likelihood::Logistic, "csr", 2),
+        (Likelihood::logistic(), "f32", 1),
+        (Likelihood::logistic(), "csr", 2),
         (Likelihood::Multinomial { classes: 3 }, "f64", 1),
-        (poisson, "i8", 1),
+        (poisson.clone(), "i8", 1),
         (poisson, "f64", 2),
     ];
     for (likelihood, storage, each) in cases {
-        let exposures = matches!(likelihood, Likelihood::Poisson { .. });
+        let exposures = likelihood.takes_exposures();
+        let name = format!("{likelihood:?}, {storage}");
+        let model = Regression::new(likelihood.clone());
         let whole = Whole { likelihood, storage, each, weights: each < 3, exposures };
-        let model =
-            Regression::new(likelihood).and_then(|m| m.with_intercept().intervals(0.95)).expect("valid");
+        let model = model.and_then(|m| m.with_intercept().intervals(0.95)).expect("valid");
         let data = whole.part(0..UNITS);
         let budget = Privacy::Budget(Budget::new(8.0, 1e-6).expect("valid"));
         let prepared = model.prepare(data.shape(), budget).expect("valid");
@@ -193,7 +195,7 @@ fn streamed_rows_give_the_fit_of_the_whole() {
             let rows = whole.streamed(block, memory);
             let rng = &mut RandomSource::insecure_seeded(7);
             let found = prepared.fit_rows(&rows, rng, &mut |_, _| {}).expect("a fit");
-            assert!(found == wanted, "blocks of {block} of {likelihood:?}, {storage}");
+            assert!(found == wanted, "blocks of {block} of {name}");
         }
     }
 }
@@ -224,18 +226,18 @@ impl Whole {
 #[test]
 fn five_sites_give_the_fit_of_the_whole() {
     let likelihoods = [
-        Likelihood::Gaussian { low: 1990.0, high: 2020.0 },
-        Likelihood::Logistic,
-        Likelihood::Poisson { low: 0.0, high: 50.0 },
+        Likelihood::gaussian(1990.0, 2020.0),
+        Likelihood::logistic(),
+        Likelihood::poisson(0.0, 50.0),
         Likelihood::Multinomial { classes: 3 },
     ];
     for (likelihood, (storage, each)) in
         likelihoods.into_iter().zip([("f64", 1), ("i8", 2), ("f32", 1), ("f64", 1)])
     {
-        let exposures = matches!(likelihood, Likelihood::Poisson { .. });
+        let exposures = likelihood.takes_exposures();
+        let model = Regression::new(likelihood.clone());
         let whole = Whole { likelihood, storage, each, weights: true, exposures };
-        let model =
-            Regression::new(likelihood).and_then(|m| m.with_intercept().intervals(0.95)).expect("valid");
+        let model = model.and_then(|m| m.with_intercept().intervals(0.95)).expect("valid");
         let data = whole.part(0..UNITS);
         let budget = Privacy::Budget(Budget::new(8.0, 1e-6).expect("valid"));
         let prepared = model.prepare(data.shape(), budget).expect("valid");
@@ -257,8 +259,13 @@ fn strange_questions_are_refused() {
             Ok(vec![answer(&in_memory(&self.1), question)?])
         }
     }
-    let whole =
-        Whole { likelihood: Likelihood::Logistic, storage: "f64", each: 1, weights: false, exposures: false };
+    let whole = Whole {
+        likelihood: Likelihood::logistic(),
+        storage: "f64",
+        each: 1,
+        weights: false,
+        exposures: false,
+    };
     let data = whole.part(0..UNITS);
     let listening = Arc::new(Listening(Mutex::default(), data.clone()));
     let model = Regression::new(whole.likelihood).and_then(|m| m.intervals(0.95)).expect("valid");
@@ -294,7 +301,7 @@ fn strange_questions_are_refused() {
 #[test]
 fn other_rows_than_announced_are_refused() {
     let whole = || Whole {
-        likelihood: Likelihood::Logistic,
+        likelihood: Likelihood::logistic(),
         storage: "f64",
         each: 2,
         weights: true,
@@ -304,7 +311,7 @@ fn other_rows_than_announced_are_refused() {
         let mut blocks = InBlocks { shape: whole().part(0..UNITS).shape(), whole: whole(), each: 100 };
         change(&mut blocks);
         let rows = Streamed::new(Arc::new(blocks), 0);
-        let model = Regression::new(Likelihood::Logistic).expect("valid").with_intercept();
+        let model = Regression::new(Likelihood::logistic()).expect("valid").with_intercept();
         let budget = Privacy::Budget(Budget::new(8.0, 1e-6).expect("valid"));
         let prepared = model.prepare(rows.shape(), budget).expect("valid");
         let found = prepared.fit_rows(&rows, &mut RandomSource::insecure_seeded(7), &mut |_, _| {});
@@ -314,7 +321,7 @@ fn other_rows_than_announced_are_refused() {
     says(|blocks| blocks.shape.units += 1, "not as many");
     says(|blocks| blocks.shape.columns += 1, "another shape");
     says(|blocks| blocks.whole.weights = false, "another shape");
-    let model = Regression::new(Likelihood::Logistic).expect("valid").with_intercept();
+    let model = Regression::new(Likelihood::logistic()).expect("valid").with_intercept();
     let budget = Privacy::Budget(Budget::new(8.0, 1e-6).expect("valid"));
     let prepared = model.prepare(Shape::new(COLUMNS, 9), budget).expect("valid");
     let rows = whole().streamed(100, 0);
@@ -324,12 +331,13 @@ fn other_rows_than_announced_are_refused() {
 
 #[test]
 fn parts_of_a_table_find_the_bounds_of_the_whole() {
-    let likelihood = Likelihood::Gaussian { low: -1e6, high: 1e6 };
-    let whole = Whole { likelihood, storage: "f32", each: 2, weights: true, exposures: false };
+    let likelihood = Likelihood::gaussian(-1e6, 1e6);
+    let whole =
+        Whole { likelihood: likelihood.clone(), storage: "f32", each: 2, weights: true, exposures: false };
     let magnitude = Magnitude::new(1e6, 1e-3).expect("valid");
     let sought = Some(Sought { magnitude, low: -1e6, high: 1e6, whole: None });
     let columns = vec![None, sought, None, sought];
-    let model = Regression::new(likelihood).expect("valid").with_intercept();
+    let model = Regression::new(likelihood.clone()).expect("valid").with_intercept();
     let model = model.searching(columns, sought, 0.2).expect("valid");
     whole.compare(&model, 2.0);
     let data = whole.part(0..UNITS);

@@ -4,10 +4,11 @@
 //! *ratio*. Below [`LEAST_RATIO`], or for real responses below [`LEAST_REAL`] in all, only the location of the response can be
 //! learned, and has the whole budget.
 
+use super::Regression;
 use super::inference;
-use super::{Likelihood, Regression};
 use crate::central::Privacy;
 use crate::data::Shape;
+use crate::families::Domain;
 use crate::release::{Chosen, Handle, PlannedRelease, Vector};
 
 pub(super) const COUNTED: Handle<Vector> = Handle::new("share of units that count");
@@ -88,18 +89,15 @@ impl InferencePlan {
     /// root per coefficient the whole budget goes to prediction, and no coefficient is determined.
     fn new(model: &Regression, shape: Shape, ratio: f64, private: bool) -> Option<Self> {
         // Every direction among the classes has coefficients of its own.
-        let directions = match model.likelihood {
-            Likelihood::Multinomial { classes } => classes - 1,
-            _ => 1,
-        };
+        let directions = model.likelihood.directions();
         let coefficients = shape.columns * directions;
         let enough = ratio / directions as f64 >= 5.0 * (coefficients as f64).sqrt();
         let enough = enough && coefficients <= MOST_INFERRED;
         // Predictors that are the means themselves need no second pass; with units of several rows a pass is dear.
-        let (passes, stages, slope) = match model.likelihood {
-            Likelihood::Gaussian { .. } if private => (1, 2, 0.08),
-            Likelihood::Gaussian { .. } => (2, 1, 0.08),
-            Likelihood::Logistic if !shape.grouped => (2, 2, 0.1),
+        let (passes, stages, slope) = match model.likelihood.domain() {
+            Domain::Real if private => (1, 2, 0.08),
+            Domain::Real => (2, 1, 0.08),
+            Domain::Binary if !shape.grouped => (2, 2, 0.1),
             _ => (2, 1, 0.12),
         };
         (model.level.is_some() && enough).then_some(Self {
@@ -233,12 +231,12 @@ impl Plan {
         if separate {
             parts.push(COUNTED.planned(if all > 0.0 { 0.25 * all } else { 0.01 }, 1));
         }
-        match model.likelihood {
-            Likelihood::Logistic | Likelihood::Multinomial { .. } if all > 0.0 => {
+        match model.likelihood.domain() {
+            Domain::Binary | Domain::Classes(_) if all > 0.0 => {
                 parts.push(RESPONSE.planned(all, 1));
             }
-            Likelihood::Logistic | Likelihood::Multinomial { .. } => {}
-            Likelihood::Gaussian { .. } => {
+            Domain::Binary | Domain::Classes(_) => {}
+            Domain::Real => {
                 if model.intercept && self.sees_centre(0.2 * all) {
                     parts.push(CENTRE.planned(0.2 * all, 1));
                 }
@@ -247,7 +245,7 @@ impl Plan {
                 }
                 parts.push(RESPONSE.planned(0.5 * all, 1));
             }
-            Likelihood::Poisson { .. } => {
+            Domain::Count => {
                 let part = if self.shape.exposures { 0.6 * all } else { all };
                 let mut pair = |level: Handle<Chosen>, mean: Handle<Vector>, share: f64| {
                     if self.sees(0.3 * share) {
@@ -299,7 +297,7 @@ impl SlopePlan {
     ) -> Self {
         let (n, columns) = (shape.units as f64, shape.columns as f64);
         let real = model.likelihood.is_real();
-        let one_curve = matches!(model.likelihood, Likelihood::Logistic | Likelihood::Poisson { .. });
+        let one_curve = matches!(model.likelihood.domain(), Domain::Binary | Domain::Count);
         let with_products = shape.columns <= MOST_PRODUCTS;
         let moments = (0.05_f64).min(0.15 * rest);
         let products = with_products.then_some((0.08_f64).min(0.25 * rest));
@@ -314,9 +312,9 @@ impl SlopePlan {
             4 + i32::from(with_slopes) + inference.map_or(0, |plan| plan.reads(shape.grouped) as i32);
         let passes = if shape.grouped { (most + 1 - others) / 2 } else { most - others - i32::from(real) };
         let passes = passes.clamp(2, SCORES.len() as i32);
-        let growth = match model.likelihood {
+        let growth = match model.likelihood.domain() {
             // No need to come near before the passes that count.
-            Likelihood::Gaussian { .. } => 1.6_f64,
+            Domain::Real => 1.6_f64,
             _ => 69f64.powf(1.0 / f64::from(passes - 1)).min(3.2),
         };
         let levels = if real || shape.grouped { vec![0, passes as usize / 2] } else { vec![] };

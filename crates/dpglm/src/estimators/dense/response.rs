@@ -10,9 +10,10 @@
 //! ([`crate::passes::by_unit`]). With weights, a binary response's release also tells the share of units that count:
 //! the points `w (y - 1/2, sqrt(3)/2)` are at most 1 apart, as without; the shares of classes add up to it.
 
+use super::Regression;
 use super::plan::{CENTRE, COUNTED, EXPOSURE, EXPOSURE_LEVEL, Plan, RESPONSE, RESPONSE_LEVEL, SEEN};
-use super::{Likelihood, Regression};
 use crate::error::Result;
+use crate::families::Domain;
 use crate::mechanisms::Candidates;
 use crate::passes::by_unit::{exact_mean, mean_sensitivity};
 use crate::passes::columns::SQUARE;
@@ -51,19 +52,14 @@ pub(super) struct Tuning {
     pub tail: f64,
 }
 
-impl Likelihood {
-    pub(super) fn tuning(&self) -> Tuning {
-        match self {
-            Likelihood::Gaussian { .. } => {
-                Tuning { bound: 0.0, prior: 0.09, beyond: 20.0, most: 0.3, tail: 0.5 }
-            }
-            Likelihood::Poisson { .. } => {
-                Tuning { bound: 0.0, prior: 0.5, beyond: 10.0, most: 0.03, tail: 1.0 }
-            }
-            Likelihood::Logistic => Tuning { bound: 0.35, prior: 0.09, beyond: 10.0, most: 0.1, tail: 1.0 },
-            Likelihood::Multinomial { .. } => {
-                Tuning { bound: 0.5, prior: 0.09, beyond: 10.0, most: 0.1, tail: 1.0 }
-            }
+impl Tuning {
+    /// Of each kind of response: what the engine does with a family depends on its domain alone.
+    pub(super) fn of(domain: Domain) -> Tuning {
+        match domain {
+            Domain::Real => Tuning { bound: 0.0, prior: 0.09, beyond: 20.0, most: 0.3, tail: 0.5 },
+            Domain::Count => Tuning { bound: 0.0, prior: 0.5, beyond: 10.0, most: 0.03, tail: 1.0 },
+            Domain::Binary => Tuning { bound: 0.35, prior: 0.09, beyond: 10.0, most: 0.1, tail: 1.0 },
+            Domain::Classes(_) => Tuning { bound: 0.5, prior: 0.09, beyond: 10.0, most: 0.1, tail: 1.0 },
         }
     }
 }
@@ -138,7 +134,7 @@ impl Response {
         session: &mut ReleaseSession<'_>,
     ) -> Result<Self> {
         let mut response = Self {
-            view: ResponseView::new(model.likelihood),
+            view: ResponseView::new(model.likelihood.clone()),
             count: plan.shape.units as f64,
             base_variance: 0.0,
             slopes: vec![1.0],
@@ -147,15 +143,12 @@ impl Response {
         let lines = plan.response_lines(model);
         let mut locator = Locator { plan, rows, session, lines: &lines, count: response.count };
         locator.count_units()?;
-        match model.likelihood {
-            Likelihood::Logistic => response.locate_binary(&mut locator)?,
-            Likelihood::Multinomial { classes } => response.locate_classes(classes, &mut locator)?,
-            Likelihood::Gaussian { low, high } => {
-                response.locate_real(low, high, model.intercept, &mut locator)?
-            }
-            Likelihood::Poisson { high, .. } => {
-                response.locate_counts(high, model.intercept, &mut locator)?
-            }
+        let (low, high) = model.likelihood.bounds();
+        match model.likelihood.domain() {
+            Domain::Binary => response.locate_binary(&mut locator)?,
+            Domain::Classes(classes) => response.locate_classes(classes, &mut locator)?,
+            Domain::Real => response.locate_real(low, high, model.intercept, &mut locator)?,
+            Domain::Count => response.locate_counts(high, model.intercept, &mut locator)?,
         }
         response.count = locator.count;
         Ok(response)
@@ -168,7 +161,7 @@ impl Response {
 
     /// The response's distance from a centre in a unit.
     fn distance(&self, centre: f64, unit: f64, form: Form) -> Number {
-        Number::Response { likelihood: self.view.likelihood, centre, unit, form }
+        Number::Response { likelihood: self.view.likelihood.clone(), centre, unit, form }
     }
 
     /// What makes of coefficients by direction those of each predictor; of classes, of each after the first relative to it.
@@ -180,6 +173,17 @@ impl Response {
                 directions[(class + 1, direction)] - directions[(0, direction)]
             }),
         }
+    }
+
+    /// Starts where rows of such an exposure have this mean, or at zero; gives the slope of the mean there, and the size of a score.
+    fn start_at(&mut self, mean: Option<f64>, exposure: f64) -> (f64, f64) {
+        let likelihood = &self.view.likelihood;
+        let base = mean.map_or(0.0, |mean| likelihood.link(mean / exposure));
+        let score = likelihood.score((0.0, exposure.ln()), &[base], &[0.0], &mut [0.0]);
+        let slope = exposure * likelihood.mean_slope(base);
+        self.view.base = vec![base];
+        self.slopes = vec![score.slope];
+        (slope, score.size)
     }
 
     fn locate_binary(&mut self, locator: &mut Locator<'_, '_, '_>) -> Result<()> {
@@ -202,11 +206,9 @@ impl Response {
             let least = (0.5 / locator.count.sqrt()).max((2.0 * noise).min(0.5)).min(0.5) / 2.0;
             rate = rate.clamp(least, 1.0 - least);
         }
-        let slope = rate * (1.0 - rate);
-        self.view.base = vec![(rate / (1.0 - rate)).ln()];
+        let (slope, worst) = self.start_at(Some(rate), 1.0);
         self.base_variance = (noise / slope).powi(2);
-        self.slopes = vec![slope];
-        self.worst = rate.max(1.0 - rate);
+        self.worst = worst;
         Ok(())
     }
 
@@ -214,8 +216,7 @@ impl Response {
         let (n, k) = (locator.n() as f64, classes as f64);
         let mut shares = vec![1.0 / k; classes];
         if locator.share(RESPONSE).is_some() {
-            let likelihood = self.view.likelihood;
-            let of_class = |class: usize| Number::Class { likelihood, class };
+            let of_class = |class: usize| Number::Class { likelihood: self.view.likelihood.clone(), class };
             let (mut found, mut noise) =
                 locator.means(RESPONSE, (0..classes).map(of_class).collect(), 2f64.sqrt())?;
             if locator.plan.shape.dropped {
@@ -262,7 +263,7 @@ impl Response {
         let (mut centre, mut level) = (middle, farthest);
         if locator.share(CENTRE).is_some() {
             let grid = Candidates::even(low, high, 1025)?;
-            let number = Number::response(self.view.likelihood);
+            let number = Number::response(self.view.likelihood.clone());
             let (tally, _) = locator.rows.tally(number, OfUnit::Mean, Absent::Lowest, grid)?;
             centre = locator.session.quantile_of(CENTRE, &tally, 1.0 - 0.5 * locator.count / n)?;
             level = span;
@@ -284,7 +285,7 @@ impl Response {
     fn locate_counts(&mut self, high: f64, intercept: bool, locator: &mut Locator<'_, '_, '_>) -> Result<()> {
         // Counts are whole: nothing lies between 0 and 1.
         let grid = Candidates::positive_geometric((0.5 * high).min(1.0), high, 4)?;
-        let number = Number::response(self.view.likelihood);
+        let number = Number::response(self.view.likelihood.clone());
         let level = locator.level(RESPONSE_LEVEL, number, grid)?.unwrap_or(high);
         let (mean, noise) =
             positive_mean(locator, RESPONSE, level, self.distance(0.0, level, Form::Clipped))?;
@@ -297,9 +298,8 @@ impl Response {
             (exposure, relative) = (mean, (noise / mean).powi(2));
         }
         // Without an intercept the predictor of a row of zeros is zero.
-        self.view.base = vec![if intercept { (mean / exposure).ln() } else { 0.0 }];
-        self.base_variance = ((noise / mean).powi(2) + relative).min(1.0);
-        self.slopes = vec![if intercept { mean } else { exposure }];
+        let (slope, _) = self.start_at(intercept.then_some(mean), exposure);
+        self.base_variance = ((noise / slope).powi(2) + relative).min(1.0);
         Ok(())
     }
 }

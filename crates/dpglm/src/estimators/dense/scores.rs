@@ -65,7 +65,7 @@ impl Passes<'_> {
         let (map, count, view) = (&whitened.map, response.count, &response.view);
         let (d, directions) = (map.columns(), response.slopes.len());
         let grouped = plan.shape.grouped;
-        let tuning = model.likelihood.tuning();
+        let tuning = Tuning::of(model.likelihood.domain());
         let root = whitened.dimension.sqrt();
         let all_slopes: f64 = response.slopes.iter().sum();
         let largest = response.slopes.iter().fold(0.0_f64, |m, s| m.max(*s));

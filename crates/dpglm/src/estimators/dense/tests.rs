@@ -8,7 +8,9 @@ use crate::noise::RandomSource;
 use crate::privacy::Budget;
 use crate::release::Estimator;
 
-pub(super) const GAUSSIAN: Likelihood = Likelihood::Gaussian { low: -4.0, high: 4.0 };
+pub(super) fn real() -> Likelihood {
+    Likelihood::gaussian(-4.0, 4.0)
+}
 
 pub(super) fn budget(epsilon: f64) -> Privacy {
     Privacy::Budget(Budget::new(epsilon, 1e-6).unwrap())
@@ -82,22 +84,22 @@ fn without_noise_a_fit_is_the_exact_one() {
     let theta = [-0.5, 1.0, -0.7, 0.3];
     let y: Vec<f64> = x.iter().map(|x| dot(x, &theta) + 0.5 * numbers.normal()).collect();
     let data = dataset(&x, y);
-    let exact = reference::glm(&Family::Gaussian, &data, 0.0, true).unwrap();
+    let exact = reference::glm(&Family::gaussian(), &data, 0.0, true).unwrap();
     assert_close(
-        &fit(&with_intercept(GAUSSIAN), &data, Privacy::None, "g").coefficients[0],
+        &fit(&with_intercept(real()), &data, Privacy::None, "g").coefficients[0],
         &exact.coefficients,
         1e-3,
     );
     // The same penalty as the reference.
-    let exact = reference::glm(&Family::Gaussian, &data, 0.1, true).unwrap();
-    let model = with_intercept(GAUSSIAN).ridge(0.1).unwrap();
+    let exact = reference::glm(&Family::gaussian(), &data, 0.1, true).unwrap();
+    let model = with_intercept(real()).ridge(0.1).unwrap();
     assert_close(&fit(&model, &data, Privacy::None, "g").coefficients[0], &exact.coefficients, 1e-3);
 
     let y: Vec<f64> = x.iter().map(|x| logistic(&mut numbers, dot(x, &theta))).collect();
     let data = dataset(&x, y);
-    let exact = reference::glm(&Family::Logistic, &data, 0.0, true).unwrap();
+    let exact = reference::glm(&Family::logistic(), &data, 0.0, true).unwrap();
     assert_close(
-        &fit(&with_intercept(Likelihood::Logistic), &data, Privacy::None, "l").coefficients[0],
+        &fit(&with_intercept(Likelihood::logistic()), &data, Privacy::None, "l").coefficients[0],
         &exact.coefficients,
         1e-3,
     );
@@ -109,8 +111,8 @@ fn without_noise_a_fit_is_the_exact_one() {
     let means = x.iter().zip(&exposures).map(|(x, e)| e * dot(x, &theta).exp());
     let y: Vec<f64> = means.map(|mean| numbers.poisson(mean)).collect();
     let data = dataset(&x, y).with_exposures(&exposures, 1.0).unwrap();
-    let exact = reference::glm(&Family::Poisson, &data, 0.0, true).unwrap();
-    let model = with_intercept(Likelihood::Poisson { low: 0.0, high: 50.0 });
+    let exact = reference::glm(&Family::poisson(), &data, 0.0, true).unwrap();
+    let model = with_intercept(Likelihood::poisson(0.0, 50.0));
     assert_close(&fit(&model, &data, Privacy::None, "p").coefficients[0], &exact.coefficients, 5e-3);
 }
 
@@ -150,13 +152,13 @@ fn years_are_fitted_where_they_are() {
     let x = rows(&mut numbers, 20_000, 2);
     let y = x.iter().map(|x| 2005.0 + 4.0 * x[1] - 2.0 * x[2] + numbers.normal()).collect();
     let data = dataset(&x, y);
-    let model = with_intercept(Likelihood::Gaussian { low: 1990.0, high: 2020.0 });
+    let model = with_intercept(Likelihood::gaussian(1990.0, 2020.0));
     for privacy in [budget(1.0), Privacy::None] {
         let found = fit(&model, &data, privacy, "years");
         assert_close(&found.coefficients[0], &[2005.0, 4.0, -2.0], 0.15);
     }
     // Bounds a thousand times too wide.
-    let model = with_intercept(Likelihood::Gaussian { low: -10_000.0, high: 20_000.0 });
+    let model = with_intercept(Likelihood::gaussian(-10_000.0, 20_000.0));
     assert_close(&fit(&model, &data, budget(1.0), "years").coefficients[0], &[2005.0, 4.0, -2.0], 0.6);
 }
 
@@ -176,7 +178,7 @@ fn rare_levels_have_the_right_sign_or_none() {
     for (k, epsilon) in [1.0, 4.0].into_iter().enumerate() {
         for run in 0..5 {
             let b = fit(
-                &with_intercept(Likelihood::Logistic),
+                &with_intercept(Likelihood::logistic()),
                 &data,
                 budget(epsilon),
                 &format!("rare {k} {run}"),
@@ -197,7 +199,7 @@ fn copied_and_constant_columns_do_no_harm() {
     let y = x.iter().map(|x| 2.0 * x[1] - x[3] + 0.5 * numbers.normal()).collect();
     let data = dataset(&x, y);
     for privacy in [budget(1.0), budget(4.0), Privacy::None] {
-        let b = fit(&with_intercept(GAUSSIAN), &data, privacy, "copies");
+        let b = fit(&with_intercept(real()), &data, privacy, "copies");
         let b = &b.coefficients[0];
         assert!((b[1] + b[2] - 2.0).abs() < 0.1 && (b[1] - b[2]).abs() < 1.0, "{b:?}");
         // A column that does not vary has units of a hundredth: there its coefficient is next to nothing.
@@ -217,7 +219,7 @@ fn dropped_rows_say_nothing() {
     };
     let y = x.iter().zip(&weights).map(|(x, &w)| real(dot(&x[1..], &[2.0, -1.0]), w, &mut numbers)).collect();
     let data = dataset(&x, y).with_weights(weights.clone()).unwrap();
-    let model = with_intercept(Likelihood::Gaussian { low: -20.0, high: 20.0 });
+    let model = with_intercept(Likelihood::gaussian(-20.0, 20.0));
     for privacy in [budget(1.0), Privacy::None] {
         assert_close(&fit(&model, &data, privacy, "dropped").coefficients[0], &[5.0, 2.0, -1.0], 0.2);
     }
@@ -227,7 +229,7 @@ fn dropped_rows_say_nothing() {
         .map(|(x, &w)| if w > 0.0 { logistic(&mut numbers, 1.0 + dot(&x[1..], &[2.0, -1.0])) } else { 0.0 })
         .collect();
     let data = dataset(&x, y).with_weights(weights).unwrap();
-    let b = fit(&with_intercept(Likelihood::Logistic), &data, budget(2.0), "dropped");
+    let b = fit(&with_intercept(Likelihood::logistic()), &data, budget(2.0), "dropped");
     assert_close(&b.coefficients[0], &[1.0, 2.0, -1.0], 0.4);
 }
 
@@ -238,20 +240,21 @@ fn separation_and_tiny_tables_stay_finite() {
     let x = rows(&mut numbers, 2_000, 3);
     let data = dataset(&x, x.iter().map(|x| f64::from(u8::from(x[1] > 0.0))).collect());
     for privacy in [budget(0.1), budget(4.0), Privacy::None] {
-        let b = fit(&with_intercept(Likelihood::Logistic), &data, privacy, "separated");
+        let b = fit(&with_intercept(Likelihood::logistic()), &data, privacy, "separated");
         assert!(b.coefficients[0].iter().all(|b| b.abs() < 100.0), "{b:?}");
     }
     let small = dataset(&x[..50], x[..50].iter().map(|x| x[1]).collect());
-    for (likelihood, least) in
-        [(GAUSSIAN, 1), (Likelihood::Logistic, 1), (Likelihood::Poisson { low: 0.0, high: 9.0 }, 1)]
+    for (likelihood, least) in [(real(), 1), (Likelihood::logistic(), 1), (Likelihood::poisson(0.0, 9.0), 1)]
     {
-        let found = fit(&with_intercept(likelihood), &small, budget(0.05), "tiny");
+        let found = fit(&with_intercept(likelihood.clone()), &small, budget(0.05), "tiny");
         assert!(found.certificate.events().len() >= least);
         assert_eq!(found.coefficients[0][1..], [0.0; 3], "{likelihood:?}");
         assert!(found.coefficients[0][0].abs() < 10.0);
         // Without an intercept there is nothing else, and it is shrunk.
-        let bare =
-            Regression::new(likelihood).unwrap().fit(&small, budget(0.05), &mut seeded("tiny")).unwrap();
+        let bare = Regression::new(likelihood.clone())
+            .unwrap()
+            .fit(&small, budget(0.05), &mut seeded("tiny"))
+            .unwrap();
         assert!(bare.coefficients[0].iter().all(|b| b.abs() < 20.0), "{likelihood:?} {bare:?}");
     }
 }
@@ -283,7 +286,7 @@ fn all_storages_give_one_fit() {
         Design::from_i8(n, d, flat.iter().map(|x| (4.0 * x) as i8).collect(), 0.25),
         Design::from_csr(d, offsets, indices, Values::F64(values)),
     ];
-    let model = with_intercept(Likelihood::Logistic);
+    let model = with_intercept(Likelihood::logistic());
     let fits = designs.map(|design| {
         let data = Dataset::new(design.unwrap(), y.clone()).unwrap();
         fit(&model, &data, budget(2.0), "storages").coefficients.concat()
@@ -311,7 +314,8 @@ fn wide_tables_are_fitted_without_products() {
         let x = rows(&mut numbers, 3_000, columns - 1);
         let y = x.iter().map(|x| logistic(&mut numbers, 3.0 * x[1] - 3.0 * x[2])).collect();
         let data = dataset(&x, y);
-        let b = fit(&with_intercept(Likelihood::Logistic), &data, budget(8.0), "wide").coefficients.concat();
+        let b =
+            fit(&with_intercept(Likelihood::logistic()), &data, budget(8.0), "wide").coefficients.concat();
         let largest = b[3..].iter().fold(0.0_f64, |m, b| m.max(b.abs()));
         assert!(b[1] > 0.3 && b[2] < -0.3 && largest < 1.5, "{columns}: {:?} {largest}", &b[..3]);
     }
@@ -324,12 +328,12 @@ fn people_with_several_rows_are_fitted() {
     let x = rows(&mut numbers, 30_000, 2);
     let unit_of: Vec<u32> = (0..30_000).map(|i| i / 3).collect();
     let theta = [0.3, 1.0, -0.5];
-    let real = x.iter().map(|x| dot(x, &theta) + 0.5 * numbers.normal()).collect();
+    let linear = x.iter().map(|x| dot(x, &theta) + 0.5 * numbers.normal()).collect();
     let binary = x.iter().map(|x| logistic(&mut numbers, dot(x, &theta))).collect();
-    for (likelihood, y, within) in [(GAUSSIAN, real, 0.1), (Likelihood::Logistic, binary, 0.3)] {
+    for (likelihood, y, within) in [(real(), linear, 0.1), (Likelihood::logistic(), binary, 0.3)] {
         let data: Dataset = dataset(&x, y).with_units(unit_of.clone(), 10_000, "person").unwrap();
         for privacy in [budget(2.0), Privacy::None] {
-            let found = fit(&with_intercept(likelihood), &data, privacy, "people");
+            let found = fit(&with_intercept(likelihood.clone()), &data, privacy, "people");
             assert_close(&found.coefficients[0], &theta, within);
         }
     }
@@ -340,7 +344,7 @@ fn a_radius_is_kept() {
     let mut numbers = Numbers(seeded("radius"));
     let x = rows(&mut numbers, 5_000, 2);
     let y = x.iter().map(|x| 3.0 + 2.0 * x[1] + 0.1 * numbers.normal()).collect();
-    let model = with_intercept(Likelihood::Gaussian { low: -10.0, high: 10.0 }).radius(0.5).unwrap();
+    let model = with_intercept(Likelihood::gaussian(-10.0, 10.0)).radius(0.5).unwrap();
     let b = fit(&model, &dataset(&x, y), budget(2.0), "radius").coefficients.concat();
     assert!(b[1].hypot(b[2]) <= 0.5 + 1e-9 && b[1] > 0.4 && (b[0] - 3.0).abs() < 0.2, "{b:?}");
 }
@@ -369,7 +373,7 @@ fn rows_are_read_as_often_as_announced() {
         read(&classes.clone().intervals(0.95).unwrap(), &plain, privacy, 20);
     }
     for data in [plain, units] {
-        for likelihood in [GAUSSIAN, Likelihood::Logistic, Likelihood::Poisson { low: 0.0, high: 9.0 }] {
+        for likelihood in [real(), Likelihood::logistic(), Likelihood::poisson(0.0, 9.0)] {
             let model = with_intercept(likelihood);
             for privacy in [budget(0.01), budget(1.0), budget(50.0), Privacy::None] {
                 read(&model, &data, privacy, 16);
@@ -385,13 +389,13 @@ fn what_does_not_fit_together_is_refused() {
         let message = result.unwrap_err().to_string();
         assert!(message.contains(what), "no {what:?} in: {message}");
     };
-    says(Regression::new(Likelihood::Gaussian { low: 1.0, high: 1.0 }), "target bounds");
-    says(Regression::new(Likelihood::Gaussian { low: 0.0, high: f64::INFINITY }), "target bounds");
-    says(Regression::new(Likelihood::Poisson { low: -1.0, high: 4.0 }), "at least 0");
+    says(Regression::new(Likelihood::gaussian(1.0, 1.0)), "target bounds");
+    says(Regression::new(Likelihood::gaussian(0.0, f64::INFINITY)), "target bounds");
+    says(Regression::new(Likelihood::poisson(-1.0, 4.0)), "at least 0");
     says(Regression::new(Likelihood::Multinomial { classes: 1 }), "from 2");
-    says(with_intercept(GAUSSIAN).ridge(-1.0), "ridge");
+    says(with_intercept(real()).ridge(-1.0), "ridge");
     let data = dataset(&[vec![0.5, 1.0], vec![1.0, 0.0]], vec![0.0, 1.0]);
-    let fit = |data: &Dataset| with_intercept(GAUSSIAN).fit(data, Privacy::None, &mut seeded("refused"));
+    let fit = |data: &Dataset| with_intercept(real()).fit(data, Privacy::None, &mut seeded("refused"));
     assert!(fit(&data).unwrap_err().to_string().contains("constant 1"));
     let exposed = data.clone().with_exposures(&[1.0, 1.0], 1.0).unwrap();
     assert!(fit(&exposed).unwrap_err().to_string().contains("Poisson"));

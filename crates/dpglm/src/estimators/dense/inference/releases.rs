@@ -6,6 +6,7 @@ use super::super::scores::{Passes, RecomposeBy, eigen_of};
 use super::super::whitening::growth;
 use super::{CURVATURE, LEVELS, SECOND, SLOPE};
 use crate::error::Result;
+use crate::estimators::dense::response::Tuning;
 use crate::mechanisms::Candidates;
 use crate::passes::products::{self, Weights};
 use crate::passes::row_map::RowMap;
@@ -195,7 +196,8 @@ impl Steps<'_, '_> {
         } else if self.passes.model.likelihood.is_real() || plan.shape.grouped {
             few.max(quiet).min(2.0 * few)
         } else {
-            let near = self.passes.model.likelihood.tuning().bound * growth(plan.ratio) * dimension.sqrt();
+            let tuning = Tuning::of(self.passes.model.likelihood.domain());
+            let near = tuning.bound * growth(plan.ratio) * dimension.sqrt();
             near.max(quiet.min(few))
         };
         Ok(Bound { far, seen })

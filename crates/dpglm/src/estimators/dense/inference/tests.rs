@@ -1,22 +1,24 @@
 //! What intervals say on small tables like real ones.
 
 use super::super::tests::{
-    GAUSSIAN, Numbers, assert_close, budget, dataset, dot, fit, logistic, rows, seeded, with_intercept,
+    Numbers, assert_close, budget, dataset, dot, fit, logistic, real, rows, seeded, with_intercept,
 };
 use super::super::{Inference, Likelihood};
 use super::times_noise;
 use crate::central::{Privacy, reference};
 use crate::data::Dataset;
-use crate::families::Family;
+use crate::families::{Domain, Family};
 use crate::passes::products::unpacked;
 use crate::release::Estimator;
 use nalgebra::{DMatrix, DVector};
 
-const COUNTS: Likelihood = Likelihood::Poisson { low: 0.0, high: 60.0 };
+fn counted() -> Likelihood {
+    Likelihood::poisson(0.0, 60.0)
+}
 const THETA: [f64; 4] = [-0.5, 1.0, -0.7, 0.3];
 
-fn inferred(likelihood: Likelihood, data: &Dataset, privacy: Privacy, name: &str) -> Inference {
-    let model = with_intercept(likelihood).intervals(0.95).unwrap();
+fn inferred(likelihood: &Likelihood, data: &Dataset, privacy: Privacy, name: &str) -> Inference {
+    let model = with_intercept(likelihood.clone()).intervals(0.95).unwrap();
     fit(&model, data, privacy, name).inference.unwrap().swap_remove(0)
 }
 
@@ -25,25 +27,25 @@ fn errors(inference: &Inference) -> Vec<f64> {
 }
 
 /// Responses of each family for the same predictors.
-fn response(likelihood: Likelihood, u: f64, numbers: &mut Numbers) -> f64 {
-    match likelihood {
-        Likelihood::Gaussian { .. } => u + 0.5 * numbers.normal(),
-        Likelihood::Poisson { .. } => numbers.poisson(u.exp()),
+fn response(likelihood: &Likelihood, u: f64, numbers: &mut Numbers) -> f64 {
+    match likelihood.domain() {
+        Domain::Real => u + 0.5 * numbers.normal(),
+        Domain::Count => numbers.poisson(u.exp()),
         _ => logistic(numbers, u),
     }
 }
 
 /// The standard errors of the sandwich at these coefficients, the rows of a unit taken together.
-fn sandwich(likelihood: Likelihood, x: &[Vec<f64>], y: &[f64], b: &[f64], per_unit: usize) -> Vec<f64> {
+fn sandwich(likelihood: &Likelihood, x: &[Vec<f64>], y: &[f64], b: &[f64], per_unit: usize) -> Vec<f64> {
     let d = b.len();
     let (mut slope, mut second) = (DMatrix::zeros(d, d), DMatrix::zeros(d, d));
     for (x, y) in x.chunks(per_unit).zip(y.chunks(per_unit)) {
         let mut score = DVector::zeros(d);
         for (x, y) in x.iter().zip(y) {
             let (u, row) = (dot(x, b), DVector::from_row_slice(x));
-            let (mean, curve) = match likelihood {
-                Likelihood::Gaussian { .. } => (u, 1.0),
-                Likelihood::Poisson { .. } => (u.exp(), u.exp()),
+            let (mean, curve) = match likelihood.domain() {
+                Domain::Real => (u, 1.0),
+                Domain::Count => (u.exp(), u.exp()),
                 _ => (1.0 / (1.0 + (-u).exp()), 1.0 / (2.0 + u.exp() + (-u).exp())),
             };
             slope += &row * row.transpose() * curve;
@@ -61,21 +63,23 @@ fn sandwich(likelihood: Likelihood, x: &[Vec<f64>], y: &[f64], b: &[f64], per_un
 fn without_noise_intervals_are_those_of_the_sandwich() {
     let mut numbers = Numbers(seeded("sandwich"));
     let x = rows(&mut numbers, 4_000, 3);
-    for (likelihood, family) in
-        [(GAUSSIAN, Family::Gaussian), (Likelihood::Logistic, Family::Logistic), (COUNTS, Family::Poisson)]
-    {
-        let y: Vec<f64> = x.iter().map(|x| response(likelihood, dot(x, &THETA), &mut numbers)).collect();
+    for (likelihood, family) in [
+        (real(), Family::gaussian()),
+        (Likelihood::logistic(), Family::logistic()),
+        (counted(), Family::poisson()),
+    ] {
+        let y: Vec<f64> = x.iter().map(|x| response(&likelihood, dot(x, &THETA), &mut numbers)).collect();
         let data = dataset(&x, y.clone());
         let exact = reference::glm(&family, &data, 0.0, true).unwrap().coefficients;
-        let found = inferred(likelihood, &data, Privacy::None, "sandwich");
+        let found = inferred(&likelihood, &data, Privacy::None, "sandwich");
         assert_close(&found.estimates, &exact, 1e-4);
         assert!(found.determined.iter().all(|d| *d), "{likelihood:?}");
-        let wanted = sandwich(likelihood, &x, &y, &exact, 1);
+        let wanted = sandwich(&likelihood, &x, &y, &exact, 1);
         for (error, wanted) in errors(&found).iter().zip(wanted) {
             assert!((error / wanted - 1.0).abs() < 0.01, "{likelihood:?}: {error} for {wanted}");
         }
         // A penalty shrinks the coefficients, not what is inferred.
-        let model = with_intercept(likelihood).ridge(0.3).unwrap().intervals(0.95).unwrap();
+        let model = with_intercept(likelihood.clone()).ridge(0.3).unwrap().intervals(0.95).unwrap();
         let shrunk = fit(&model, &data, Privacy::None, "sandwich");
         assert!(shrunk.coefficients[0][1] < 0.9 * exact[1]);
         assert_close(&shrunk.inference.unwrap()[0].estimates, &exact, 0.02);
@@ -83,9 +87,9 @@ fn without_noise_intervals_are_those_of_the_sandwich() {
 }
 
 /// How often an interval misses, in 400 fits of new tables, and the mean standard error over the spread of estimates.
-fn misses(likelihood: Likelihood, shortened: f64, name: &str) -> (usize, f64) {
+fn misses(likelihood: &Likelihood, shortened: f64, name: &str) -> (usize, f64) {
     let mut numbers = Numbers(seeded(name));
-    let model = with_intercept(likelihood).intervals(0.95).unwrap();
+    let model = with_intercept(likelihood.clone()).intervals(0.95).unwrap();
     let prepared =
         model.prepare(dataset(&rows(&mut numbers, 3_000, 3), vec![0.0; 3_000]).shape(), budget(2.0));
     let prepared = prepared.unwrap();
@@ -176,13 +180,13 @@ const MOST_MISSES: usize = 44;
 #[test]
 fn intervals_cover() {
     for (likelihood, name) in
-        [(GAUSSIAN, "cover linear"), (Likelihood::Logistic, "cover logistic"), (COUNTS, "cover counts")]
+        [(real(), "cover linear"), (Likelihood::logistic(), "cover logistic"), (counted(), "cover counts")]
     {
-        let (missed, ratio) = misses(likelihood, 1.0, name);
+        let (missed, ratio) = misses(&likelihood, 1.0, name);
         assert!(missed <= MOST_MISSES, "{name}: {missed} of {RUNS}");
         assert!((0.9..1.6).contains(&ratio), "{name}: {ratio}");
     }
-    let (missed, _) = misses(Likelihood::Logistic, 0.5, "cover halved");
+    let (missed, _) = misses(&Likelihood::logistic(), 0.5, "cover halved");
     assert!(missed > MOST_MISSES, "halved errors miss only {missed} of {RUNS}");
 }
 
@@ -192,11 +196,11 @@ fn copied_and_constant_columns_are_not_determined() {
     let mut numbers = Numbers(seeded("undetermined"));
     let x: Vec<Vec<f64>> =
         rows(&mut numbers, 20_000, 2).into_iter().map(|x| vec![1.0, x[1], x[1], x[2], 0.3]).collect();
-    for likelihood in [GAUSSIAN, Likelihood::Logistic] {
-        let y = x.iter().map(|x| response(likelihood, x[1] - x[3], &mut numbers)).collect();
+    for likelihood in [real(), Likelihood::logistic()] {
+        let y = x.iter().map(|x| response(&likelihood, x[1] - x[3], &mut numbers)).collect();
         let data = dataset(&x, y);
         for privacy in [budget(1.0), budget(4.0), Privacy::None] {
-            let found = inferred(likelihood, &data, privacy, "undetermined");
+            let found = inferred(&likelihood, &data, privacy, "undetermined");
             // A constant other than zero is another intercept.
             assert_eq!(found.determined[1..], [false, false, true, false], "{likelihood:?} {privacy:?}");
             let error = errors(&found);
@@ -220,20 +224,20 @@ fn separated_levels_are_not_determined() {
             .collect();
         let binary = x.iter().map(|x| if x[2] > 0.0 { 0.0 } else { logistic(&mut numbers, x[1]) }).collect();
         let counts = x.iter().map(|x| if x[2] > 0.0 { 0.0 } else { numbers.poisson(x[1].exp()) }).collect();
-        for (likelihood, y) in [(Likelihood::Logistic, binary), (COUNTS, counts)] {
+        for (likelihood, y) in [(Likelihood::logistic(), binary), (counted(), counts)] {
             let data: Dataset = dataset(&x, y);
             for run in 0..RUNS {
                 for privacy in [budget(1.0), budget(4.0)] {
-                    let found = inferred(likelihood, &data, privacy, &format!("separated level {run}"));
+                    let found = inferred(&likelihood, &data, privacy, &format!("separated level {run}"));
                     runs += 1;
                     if found.determined[2] {
-                        missed.push((likelihood, share, privacy));
+                        missed.push((likelihood.clone(), share, privacy));
                     }
                     assert!(found.determined[1], "{likelihood:?} {share}: {found:?}");
                 }
             }
             // Without noise, what has not settled beside it is not called determined either.
-            assert!(!inferred(likelihood, &data, Privacy::None, "separated level").determined[2]);
+            assert!(!inferred(&likelihood, &data, Privacy::None, "separated level").determined[2]);
         }
     }
     assert!(20 * missed.len() <= runs, "{missed:?} of {runs}");
@@ -247,8 +251,12 @@ fn where_a_number_separates_all_rows_nothing_is_determined() {
     let data = dataset(&x, x.iter().map(|x| f64::from(u8::from(x[1] > 0.0))).collect());
     for run in 0..6 {
         for epsilon in [0.5, 1.0, 4.0] {
-            let found =
-                inferred(Likelihood::Logistic, &data, budget(epsilon), &format!("separated by number {run}"));
+            let found = inferred(
+                &Likelihood::logistic(),
+                &data,
+                budget(epsilon),
+                &format!("separated by number {run}"),
+            );
             assert_eq!(found.determined, [false; 3], "{found:?}");
         }
     }
@@ -260,12 +268,12 @@ fn a_small_budget_determines_nothing() {
     let mut numbers = Numbers(seeded("small"));
     let x = rows(&mut numbers, 200, 3);
     let data = dataset(&x, x.iter().map(|x| x[1]).collect());
-    for likelihood in [GAUSSIAN, Likelihood::Logistic, COUNTS] {
-        let model = with_intercept(likelihood).intervals(0.9).unwrap();
+    for likelihood in [real(), Likelihood::logistic(), counted()] {
+        let model = with_intercept(likelihood.clone()).intervals(0.9).unwrap();
         let prepared = model.prepare(data.shape(), budget(0.1)).unwrap();
         assert!(!prepared.determines_any());
         let found = prepared.fit(&data, &mut seeded("small")).unwrap();
-        let plain = fit(&with_intercept(likelihood), &data, budget(0.1), "small");
+        let plain = fit(&with_intercept(likelihood.clone()), &data, budget(0.1), "small");
         assert_eq!(found.coefficients, plain.coefficients);
         let inference = found.inference.unwrap().swap_remove(0);
         assert_eq!(inference.intervals, None);
@@ -281,17 +289,17 @@ fn rows_of_a_unit_count_together() {
     let mut numbers = Numbers(seeded("together"));
     let once = rows(&mut numbers, 4_000, 3);
     let x: Vec<Vec<f64>> = once.iter().flat_map(|x| [x.clone(), x.clone(), x.clone()]).collect();
-    for likelihood in [GAUSSIAN, Likelihood::Logistic, COUNTS] {
+    for likelihood in [real(), Likelihood::logistic(), counted()] {
         let y: Vec<f64> =
-            once.iter().flat_map(|x| [response(likelihood, dot(x, &THETA), &mut numbers); 3]).collect();
+            once.iter().flat_map(|x| [response(&likelihood, dot(x, &THETA), &mut numbers); 3]).collect();
         let unit_of: Vec<u32> = (0..12_000).map(|i| i / 3).collect();
         let data = dataset(&x, y.clone()).with_units(unit_of, 4_000, "person").unwrap();
-        let found = inferred(likelihood, &data, Privacy::None, "together");
-        let wanted = sandwich(likelihood, &x, &y, &found.estimates, 3);
+        let found = inferred(&likelihood, &data, Privacy::None, "together");
+        let wanted = sandwich(&likelihood, &x, &y, &found.estimates, 3);
         for (error, wanted) in errors(&found).iter().zip(&wanted) {
             assert!((error / wanted - 1.0).abs() < 0.02, "{likelihood:?}: {error} for {wanted}");
         }
-        let noisy = inferred(likelihood, &data, budget(4.0), "together");
+        let noisy = inferred(&likelihood, &data, budget(4.0), "together");
         for ((error, wanted), (b, truth)) in
             errors(&noisy).iter().zip(&wanted).zip(noisy.estimates.iter().zip(THETA))
         {
@@ -307,16 +315,16 @@ fn dropped_rows_do_not_shorten_intervals() {
     let mut numbers = Numbers(seeded("dropped intervals"));
     let x = rows(&mut numbers, 40_000, 3);
     let weights: Vec<f64> = x.iter().map(|_| f64::from(u8::from(numbers.uniform() < 0.1))).collect();
-    for likelihood in [GAUSSIAN, Likelihood::Logistic] {
-        let y: Vec<f64> = x.iter().map(|x| response(likelihood, dot(x, &THETA), &mut numbers)).collect();
+    for likelihood in [real(), Likelihood::logistic()] {
+        let y: Vec<f64> = x.iter().map(|x| response(&likelihood, dot(x, &THETA), &mut numbers)).collect();
         let kept = |row: &usize| weights[*row] > 0.0;
         let counted: Vec<usize> = (0..x.len()).filter(kept).collect();
         let x_counted: Vec<Vec<f64>> = counted.iter().map(|&i| x[i].clone()).collect();
         let y_counted: Vec<f64> = counted.iter().map(|&i| y[i]).collect();
-        let wanted = sandwich(likelihood, &x_counted, &y_counted, &THETA, 1);
+        let wanted = sandwich(&likelihood, &x_counted, &y_counted, &THETA, 1);
         let data = dataset(&x, y).with_weights(weights.clone()).unwrap();
         for (privacy, most) in [(Privacy::None, 1.1), (budget(4.0), 6.0)] {
-            let found = inferred(likelihood, &data, privacy, "dropped intervals");
+            let found = inferred(&likelihood, &data, privacy, "dropped intervals");
             for (j, (error, wanted)) in errors(&found).iter().zip(&wanted).enumerate() {
                 let ratio = error / wanted;
                 assert!((0.9..most).contains(&ratio), "{likelihood:?} {privacy:?} {j}: {ratio}");
@@ -329,7 +337,7 @@ fn dropped_rows_do_not_shorten_intervals() {
 #[test]
 fn levels_are_probabilities() {
     for level in [0.0, 1.0, 95.0, f64::NAN] {
-        let message = with_intercept(GAUSSIAN).intervals(level).unwrap_err().to_string();
+        let message = with_intercept(real()).intervals(level).unwrap_err().to_string();
         assert!(message.contains("level"), "{message}");
     }
 }
