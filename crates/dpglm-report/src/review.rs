@@ -93,7 +93,7 @@ fn answers(certificate: &Certificate, artefact: Option<&Artefact>) -> Vec<Point>
         "What was checked for this page",
         vec![
             "The privacy loss was computed again from the listed releases, and a claim below it would have been refused. That these were the \
-             releases, and that the grade is true, rests on whoever wrote the file: `dpglm show FILE --key PUBLICKEY` checks who signed it."
+             releases, and that the grade is true, rests on whoever wrote the file: `dpglm show` with the curator's public key checks who signed it."
                 .into(),
             format!("Written by dpglm {}.", written_by(certificate)),
         ],
