@@ -55,9 +55,9 @@ def test_every_way_pays(ledger: dpglm.Ledger) -> None:
 
 
 def test_what_has_no_room_is_refused_and_what_fits_is_said(ledger: dpglm.Ledger) -> None:
-    linear(epsilon=3.9).fit(X, Y, ledger=ledger)
+    linear(epsilon=3.5).fit(X, Y, ledger=ledger)
     before = pathlib.Path(ledger.path).read_bytes()
-    with pytest.raises(ValueError, match="no room in the ledger .* at delta 1e-06|no room in the ledger .* epsilon .* would fit") as refused:
+    with pytest.raises(ValueError, match="no room in the ledger .* epsilon .* would fit") as refused:
         linear(epsilon=3.0).fit(X, Y, ledger=ledger)
     assert pathlib.Path(ledger.path).read_bytes() == before
     words = str(refused.value).split("; epsilon ")[1].split(" ")

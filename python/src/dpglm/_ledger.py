@@ -53,6 +53,8 @@ class Ledger:
         purpose: str = "",
     ) -> Ledger:
         """Makes a new ledger, as ``dpglm ledger init`` does. A file that exists is never overwritten."""
+        if rule not in ("gdp", "zcdp"):
+            raise ValueError(f"rule must be one of gdp, zcdp, got {rule}: choose one of them")
         _native.create_ledger(os.fspath(path), float(epsilon), float(delta), float(reserve), str(rule), unit, str(about))
         return cls(path, data=data, purpose=purpose)
 
