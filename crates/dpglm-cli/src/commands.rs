@@ -14,5 +14,6 @@ pub mod plan;
 pub mod predict;
 pub mod schema;
 pub mod show;
+pub mod sites;
 #[cfg(not(feature = "device"))]
 pub mod without_collect;

@@ -8,6 +8,7 @@ mod events;
 mod every_flag;
 mod failure;
 mod flags;
+mod large;
 mod planned;
 mod progress;
 mod render;
@@ -44,6 +45,8 @@ enum Command {
     Describe(Box<commands::describe::Arguments>),
     /// Plan a study: from two of rows, epsilon and error to the third
     Plan(commands::plan::Arguments),
+    /// Fit rows that stay at several places, which trust one curator with sums
+    Sites(commands::sites::Arguments),
     /// Predict for the rows of a new table
     Predict(commands::predict::Arguments),
     /// Show a fitted model and check its certificate
@@ -95,6 +98,7 @@ fn run(cli: Cli) -> Result<String, Failure> {
         Command::Mean(arguments) => commands::mean::run(&arguments, cli.format),
         Command::Describe(arguments) => commands::describe::run(&arguments, cli.format),
         Command::Plan(arguments) => commands::plan::run(&arguments, cli.format),
+        Command::Sites(arguments) => commands::sites::run(&arguments, cli.format),
         Command::Predict(arguments) => commands::predict::run(&arguments, cli.format),
         Command::Show(arguments) => commands::show::run(&arguments, cli.format),
         Command::Keygen(arguments) => commands::keygen::run(&arguments, cli.format),

@@ -4,8 +4,8 @@ use crate::failure::Failure;
 use crate::progress::tell;
 use clap::{Args, ValueEnum};
 use dpglm_io::{
-    Encoded, Format, Precision, ReadOptions, Response, Schema, UniformBounds, read_table, read_uniform,
-    uniform_of_file,
+    CuratorNotes, Encoded, Format, Precision, ReadOptions, Response, Schema, UniformBounds, read_table,
+    read_uniform, uniform_of_file,
 };
 use std::path::{Path, PathBuf};
 
@@ -191,24 +191,37 @@ impl Columns {
     /// Reads a table. What the public rule changed is told on the error stream, to the curator.
     pub fn read(&self, path: &Path, known: &PublicFacts, constant_column: bool) -> Result<Encoded, Failure> {
         let options = self.options(constant_column);
-        let table = match known {
-            PublicFacts::Schema(schema) => read_table(path, schema, &options)?,
+        let table = match self.for_file(path, known)? {
+            PublicFacts::Schema(schema) => read_table(path, &schema, &options)?,
+            PublicFacts::Uniform(uniform) => read_uniform(path, &uniform, &options)?,
+        };
+        self.tell_curator(&table.curator);
+        Ok(table)
+    }
+
+    /// What is known, without what was declared for another of the command's files.
+    pub(crate) fn for_file(&self, path: &Path, known: &PublicFacts) -> Result<PublicFacts, Failure> {
+        Ok(match known {
+            PublicFacts::Schema(schema) => PublicFacts::Schema(schema.clone()),
             PublicFacts::Uniform(uniform) => {
                 let header = uniform_of_file(uniform, path)?.header;
-                read_uniform(path, &UniformBounds { header, ..uniform.clone() }, &options)?
+                PublicFacts::Uniform(UniformBounds { header, ..uniform.clone() })
             }
-        };
-        let notes = table.curator.to_string();
+        })
+    }
+
+    /// Tells the curator what the public rule changed.
+    pub(crate) fn tell_curator(&self, notes: &CuratorNotes) {
+        let notes = notes.to_string();
         if !notes.is_empty() {
             tell(&format!(
                 "note for the curator, not for publication: cells mapped by the public rule\n  {}",
                 notes.replace('\n', "\n  ")
             ));
         }
-        Ok(table)
     }
 
-    fn options(&self, constant_column: bool) -> ReadOptions {
+    pub(crate) fn options(&self, constant_column: bool) -> ReadOptions {
         ReadOptions {
             precision: self.precision.map(|p| match p {
                 Storage::F32 => Precision::F32,

@@ -5,17 +5,20 @@ mod builder;
 mod entries;
 mod numbering;
 mod plan;
+mod record;
 
 use std::fmt;
 
 use dpglm::data::Design;
 
-pub(crate) use builder::{Builder, Settings};
+pub(crate) use builder::{Builder, Flow, Settings};
 pub use dpglm::data::UserUnits;
 pub(crate) use entries::{ByteScale, Layout};
 pub(crate) use plan::{Plan, Purpose};
+pub(crate) use record::Record;
 
 use crate::bounds::{Bounds, Scaling};
+use crate::schema::{Missing, Schema};
 
 /// How the design's entries are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +57,48 @@ pub struct Encoded {
     pub constant_column: bool,
     /// For the curator's eyes: how many cells the public rule changed. Never part of an artefact.
     pub curator: CuratorNotes,
+}
+
+/// Some rows of a table: what a data set is made of.
+pub struct RowBlock {
+    /// As in [`Encoded`].
+    pub design: Design,
+    /// As in [`Encoded`].
+    pub response: Vec<f64>,
+    /// As in [`Encoded`].
+    pub weights: Option<Vec<f64>>,
+    /// As in [`Encoded`].
+    pub exposure: Option<Vec<f64>>,
+    /// Whose row each row is, numbered within the block.
+    pub units: Option<Units>,
+}
+
+impl From<Encoded> for RowBlock {
+    fn from(table: Encoded) -> Self {
+        let Encoded { design, response, weights, exposure, units, .. } = table;
+        Self { design, response, weights, exposure, units }
+    }
+}
+
+/// What a table's rows have beside their features.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Present {
+    pub constant: bool,
+    pub weights: bool,
+    pub exposure: bool,
+    pub units: bool,
+}
+
+impl Present {
+    pub(crate) fn new(schema: &Schema, plan: &Plan, settings: &Settings) -> Self {
+        let has = |f: fn(&Purpose) -> bool| plan.slots.iter().any(|slot| f(&slot.purpose));
+        Self {
+            constant: settings.constant_column && schema.intercept(),
+            weights: schema.missing() == Missing::Drop,
+            exposure: has(|purpose| matches!(purpose, Purpose::Exposure(_))),
+            units: has(|purpose| matches!(purpose, Purpose::Unit)),
+        }
+    }
 }
 
 /// What a column of the design is.

@@ -25,6 +25,7 @@
 //! | [`encode`] | the encoded table and the way back to the user's units |
 //! | [`read`] | CSV, Parquet, JSON-lines, NumPy, SciPy and LIBSVM files |
 //! | [`memory`] | matrices, sparse rows and columns that are in memory already |
+//! | [`large`] | tables larger than memory, in blocks |
 //! | [`text`] | tables of words for people |
 //! | [`artefact`] | writing a file whole or not at all |
 //!
@@ -62,6 +63,7 @@ pub mod bounds;
 mod cell;
 pub mod encode;
 pub mod error;
+pub mod large;
 mod levels;
 pub mod memory;
 pub mod read;
@@ -72,9 +74,11 @@ pub mod uniform;
 pub use artefact::{check_writable, write_atomically, write_secret};
 pub use bounds::{Bounds, Scale, Scaling};
 pub use encode::{
-    CuratorNotes, Domain, Encoded, EncodedColumn, Precision, Target, Touched, Units, UserUnits, norm_bound,
+    CuratorNotes, Domain, Encoded, EncodedColumn, Precision, RowBlock, Target, Touched, Units, UserUnits,
+    norm_bound,
 };
 pub use error::{Error, Place, Result};
+pub use large::LargeTable;
 pub use levels::Levels;
 pub use read::{Declared, Format, ReadOptions, Shape, read_table, read_uniform, shape, uniform_of_file};
 pub use schema::{Schema, check, draft};

@@ -293,7 +293,7 @@ fn columns_into_builder(
     columns: &[(String, Cells<'_>)],
     schema: &Schema,
     options: &ReadOptions,
-) -> Result<Builder> {
+) -> Result<Builder<'static>> {
     let path = Path::new(from);
     let rows = columns.first().map_or(0, |(_, cells)| cells.len());
     if columns.iter().any(|(_, cells)| cells.len() != rows) {

@@ -10,6 +10,7 @@
 mod blank_lines;
 mod compressed;
 mod csv;
+mod files;
 mod json_lines;
 mod libsvm;
 mod npy;
@@ -18,12 +19,12 @@ mod parquet;
 mod source;
 
 use dpglm::error::{Message, Parameter};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use source::Format;
 use source::{Opening, Source};
 
-use crate::encode::{Builder, Encoded, Layout, Plan, Precision, Settings};
+use crate::encode::{Builder, Encoded, Flow, Layout, Plan, Precision, Present, Record, Settings};
 use crate::error::{Error, Place, Result};
 use crate::schema::Schema;
 use crate::uniform::{Response, UniformBounds};
@@ -100,20 +101,87 @@ pub fn read_uniform(path: &Path, uniform: &UniformBounds, options: &ReadOptions)
 }
 
 fn read(path: &Path, declared: Declared<'_>, options: &ReadOptions) -> Result<Encoded> {
-    let mut table = format_of(path, options)?.source().open(path, &options.opening(declared))?;
-    let names = table.columns()?;
-    let schema = match declared {
-        Declared::Schema(schema) => schema,
-        Declared::Uniform(uniform) => &uniform.schema(path, &names)?,
-    };
-    let mut plan = Plan::new(schema, path, &names, options.needs_target)?;
-    if table.leaves_zeros_out() {
-        plan = plan.without_centring(schema)?;
+    Reading::open(path, declared, options)?.read(None)
+}
+
+/// A table whose header has been read: one file, or several of the same columns whose rows follow one another.
+pub(crate) struct Reading<'a> {
+    path: PathBuf,
+    files: Vec<PathBuf>,
+    declared: Declared<'a>,
+    options: ReadOptions,
+    first: Box<dyn source::Table>,
+    names: Vec<String>,
+    schema: Schema,
+    plan: Plan,
+    settings: Settings,
+}
+
+impl<'a> Reading<'a> {
+    /// Opens a table; no cell is looked at.
+    pub(crate) fn open(path: &Path, declared: Declared<'a>, options: &ReadOptions) -> Result<Self> {
+        let files = files::files(path)?;
+        // There is at least one.
+        let file = files.first().map_or(path, |file| file);
+        let mut first = format_of(file, options)?.source().open(file, &options.opening(declared))?;
+        let names = first.columns()?;
+        let schema = match declared {
+            Declared::Schema(schema) => schema.clone(),
+            Declared::Uniform(uniform) => uniform.schema(file, &names)?,
+        };
+        let mut plan = Plan::new(&schema, file, &names, options.needs_target)?;
+        if first.leaves_zeros_out() {
+            plan = plan.without_centring(&schema)?;
+        }
+        let settings = first.settings(options, &schema, &plan)?;
+        let (path, options) = (path.to_path_buf(), *options);
+        Ok(Self { path, files, declared, options, first, names, schema, plan, settings })
     }
-    let settings = table.settings(options, schema, &plan)?;
-    let mut builder = Builder::new(path, schema, plan, settings);
-    table.read_into(&mut builder)?;
-    builder.finish()
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// The number of rows, where the header says it.
+    pub(crate) fn rows(&self) -> Option<u64> {
+        if self.files.len() == 1 { self.first.rows() } else { None }
+    }
+
+    /// What rows have beside their features.
+    pub(crate) fn present(&self) -> Present {
+        Present::new(&self.schema, &self.plan, &self.settings)
+    }
+
+    /// How rows are written in a scratch file; `None` if they leave zeros out.
+    pub(crate) fn record(&self) -> Option<Record> {
+        Record::new(&self.plan, &self.settings, &self.present())
+    }
+
+    /// Reads every row, into one table or away in blocks.
+    pub(crate) fn read(self, flow: Option<Flow<'_>>) -> Result<Encoded> {
+        let Self { files, declared, options, first, names, schema, plan, settings, .. } = self;
+        let file = files.first().map_or(self.path.as_path(), PathBuf::as_path);
+        let mut builder = Builder::new(file, &schema, plan, settings).flowing(flow);
+        first.read_into(&mut builder)?;
+        for file in files.iter().skip(1) {
+            let table = format_of(file, &options)?.source().open(file, &options.opening(declared))?;
+            if table.columns()? != names {
+                return Err(Error::file(
+                    file,
+                    Place::Header,
+                    format!("its columns are not those of {}", files[0].display()),
+                    "give files of the same columns in the same order, and no others",
+                ));
+            }
+            builder.begin(file);
+            table.read_into(&mut builder)?;
+        }
+        builder.finish()
+    }
 }
 
 /// The declaration for one of several files: without what says nothing about it and was meant for another.
@@ -131,7 +199,7 @@ pub fn uniform_of_file(uniform: &UniformBounds, path: &Path) -> Result<UniformBo
 }
 
 /// Refuses declarations that say nothing about files of this format.
-fn refuse_misplaced(path: &Path, format: Format, uniform: &UniformBounds) -> Result<()> {
+pub(crate) fn refuse_misplaced(path: &Path, format: Format, uniform: &UniformBounds) -> Result<()> {
     let refuse = |key: &str, problem: &str, remedy: Message| {
         Err(Error::declaration(key, format!("{} {problem}", path.display()), remedy))
     };
@@ -237,9 +305,15 @@ pub fn shape(path: &Path, declared: Declared<'_>, options: &ReadOptions) -> Resu
         // No schema can speak of it, and its header says nothing.
         return Ok(Shape { rows: None, columns: None });
     }
-    let table = format.source().open(path, &options.opening(declared))?;
-    let columns = if says_columns { Some(table.columns()?) } else { None };
-    Ok(Shape { rows: table.rows(), columns })
+    let (mut rows, mut columns) = (Some(0), None);
+    for file in files::files(path)? {
+        let table = format.source().open(&file, &options.opening(declared))?;
+        rows = rows.zip(table.rows()).map(|(rows, more)| rows + more);
+        if says_columns && columns.is_none() {
+            columns = Some(table.columns()?);
+        }
+    }
+    Ok(Shape { rows, columns })
 }
 
 /// A column of a file as a draft of its schema sees it.
@@ -266,7 +340,7 @@ pub(crate) fn preview(path: &Path, has_header: Option<bool>) -> Result<(Vec<Colu
     Format::of(path)?.source().preview(path, has_header)
 }
 
-fn format_of(path: &Path, options: &ReadOptions) -> Result<Format> {
+pub(crate) fn format_of(path: &Path, options: &ReadOptions) -> Result<Format> {
     match options.format {
         Some(format) => Ok(format),
         None => Format::of(path),

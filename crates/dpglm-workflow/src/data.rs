@@ -1,32 +1,49 @@
-//! From an encoded table to the data set that a model is fitted to.
+//! From encoded rows to the data set that a model is fitted to.
 
-use super::failure::Failure;
-use super::model::Model;
 use dpglm::data::Dataset;
 use dpglm_io::schema::Kind;
-use dpglm_io::{Encoded, Schema};
+use dpglm_io::{RowBlock, Schema};
 
-/// The data set a model is fitted to, and the logarithm of the unit in which its exposures are measured.
-pub(super) fn dataset(table: Encoded, schema: &Schema, model: &Model) -> Result<(Dataset, f64), Failure> {
-    let mut data = Dataset::new(table.design, table.response)?;
-    if let Some(weights) = table.weights {
-        data = data.with_weights(weights)?;
-    }
-    if let Some(units) = table.units {
-        data = data.with_units(units.of_row, units.count, schema.unit().unwrap_or("unit"))?;
-    }
-    let mut log_unit = 0.0;
-    if let Some(mut exposures) = table.exposure {
+/// What is public of the rows beside the design.
+pub(super) struct Frame {
+    /// What a unit is called.
+    unit: String,
+    /// What exposures are measured in, and what a bad one is, in that unit.
+    exposure: (f64, f64),
+}
+
+impl Frame {
+    /// Of a table under this schema, for a model that may have an intercept.
+    pub(super) fn new(schema: &Schema, intercept: bool) -> Self {
         let declared = schema.exposure().and_then(|name| schema.column(name)).map(|column| &column.kind);
         let (fill, largest) = match declared {
             Some(Kind::Real(numeric) | Kind::Count(numeric)) => (numeric.fill, numeric.bounds.upper()),
             _ => (1.0, 1.0),
         };
         // Only an intercept can take up a change of the exposures' unit.
-        let unit = if model.intercept { largest } else { 1.0 };
-        exposures.iter_mut().for_each(|e| *e /= unit);
-        data = data.with_exposures(&exposures, fill / unit)?;
-        log_unit = unit.ln();
+        let unit = if intercept { largest } else { 1.0 };
+        Self { unit: schema.unit().unwrap_or("unit").to_owned(), exposure: (unit, fill / unit) }
     }
-    Ok((data, log_unit))
+
+    /// The logarithm of the unit in which exposures are measured.
+    pub(super) fn log_unit(&self) -> f64 {
+        self.exposure.0.ln()
+    }
+
+    /// The data set of some rows, or of all.
+    pub(super) fn dataset(&self, rows: RowBlock) -> dpglm::Result<Dataset> {
+        let mut data = Dataset::new(rows.design, rows.response)?;
+        if let Some(weights) = rows.weights {
+            data = data.with_weights(weights)?;
+        }
+        if let Some(units) = rows.units {
+            data = data.with_units(units.of_row, units.count, self.unit.as_str())?;
+        }
+        if let Some(mut exposures) = rows.exposure {
+            let (unit, fill) = self.exposure;
+            exposures.iter_mut().for_each(|e| *e /= unit);
+            data = data.with_exposures(&exposures, fill)?;
+        }
+        Ok(data)
+    }
 }

@@ -1,23 +1,28 @@
 //! From an encoded table to the artefact of a fit or of means.
 
+use super::data::Frame;
 use super::document::{FIT, FitDocument, MEAN, MeanDocument, Named, TargetDocument};
 use super::failure::Failure;
+use super::large::{LargeRows, WatchRows};
 use super::means::{Estimator, MeanMethod, Means};
 use super::model::{Coefficient, Method, Model};
-use super::{budget, data, notes, search};
+use super::public_facts::PublicFacts;
+use super::{budget, notes, search};
 use dpglm::central::Privacy;
-use dpglm::data::{Dataset, UnitMeans};
+use dpglm::data::{Dataset, Shape, UnitMeans};
 use dpglm::error::Message;
 use dpglm::estimators::bounds::FoundBounds;
 use dpglm::noise::RandomSource;
+use dpglm::passes::{Ask, PrivateRows, Sites, Streamed};
 use dpglm_io::schema::Kind;
-use dpglm_io::{Encoded, EncodedColumn, Scaling, Schema, UserUnits};
+use dpglm_io::{Encoded, EncodedColumn, LargeTable, Scaling, Schema, Target, UserUnits};
 use indexmap::IndexMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A table that is ready to be fitted, and what is known of it beside.
 pub struct Prepared {
-    data: Dataset,
+    rows: Rows,
     schema: Schema,
     names: Vec<String>,
     columns: Vec<EncodedColumn>,
@@ -26,19 +31,86 @@ pub struct Prepared {
     log_unit: f64,
 }
 
+/// Rows in memory, or not all of them.
+enum Rows {
+    Table(Dataset),
+    /// Known through passes alone.
+    Elsewhere(Shape, Box<dyn PrivateRows + Send>),
+}
+
+impl Rows {
+    fn shape(&self) -> Shape {
+        match self {
+            Rows::Table(data) => data.shape(),
+            Rows::Elsewhere(shape, _) => *shape,
+        }
+    }
+}
+
 /// Refuses a table that the model cannot be fitted to. `from` is named in messages only.
 pub fn prepare(model: &Model, table: Encoded, schema: Schema, from: &Path) -> Result<Prepared, Failure> {
+    let (columns, target) = (table.columns.clone(), table.target.clone());
+    let frame = Frame::new(&schema, model.intercept);
+    let rows = Rows::Table(frame.dataset(table.into())?);
+    prepare_rows(model, rows, frame.log_unit(), (columns, target), schema, from)
+}
+
+/// The same for a table of which a few blocks are in memory at a time. `watch` is told how far a pass is.
+pub fn prepare_large(
+    model: &Model,
+    table: LargeTable,
+    schema: Schema,
+    from: &Path,
+    watch: WatchRows,
+) -> Result<Prepared, Failure> {
+    model.require_passes()?;
+    let (columns, target) = (table.columns.clone(), table.target.clone());
+    let frame = Arc::new(Frame::new(&schema, model.intercept));
+    let (log_unit, spare) = (frame.log_unit(), table.spare);
+    let blocks = LargeRows { table, frame, unit: schema.unit().map(str::to_owned), watch };
+    let rows = Streamed::new(Arc::new(blocks), spare);
+    let rows = Rows::Elsewhere(rows.shape(), Box::new(rows));
+    prepare_rows(model, rows, log_unit, (columns, target), schema, from)
+}
+
+/// The same for so many rows or units at several sites, which are asked.
+pub fn prepare_sites(
+    model: &Model,
+    known: &PublicFacts,
+    schema: Schema,
+    units: usize,
+    ask: Arc<dyn Ask>,
+) -> Result<Prepared, Failure> {
+    model.require_passes()?;
+    let (columns, target) = schema.encoded()?;
+    let shape = known.plan_shape(columns.len() + usize::from(model.intercept), units);
+    let rows = Sites::new(shape, schema.unit().map(str::to_owned), ask);
+    let (rows, frame) = (Rows::Elsewhere(shape, Box::new(rows)), Frame::new(&schema, model.intercept));
+    prepare_rows(model, rows, frame.log_unit(), (columns, target), schema, Path::new("the sites"))
+}
+
+/// A site's rows as such a fit asks for them.
+pub fn rows_of_site(table: Encoded, schema: &Schema) -> Result<Dataset, Failure> {
+    Ok(Frame::new(schema, schema.intercept()).dataset(table.into())?)
+}
+
+fn prepare_rows(
+    model: &Model,
+    rows: Rows,
+    log_unit: f64,
+    (columns, target): (Vec<EncodedColumn>, Option<Target>),
+    schema: Schema,
+    from: &Path,
+) -> Result<Prepared, Failure> {
     if model.search.is_none() {
         search::refuse(&schema, "this fit")?;
     }
-    let columns = table.columns.clone();
-    let names: Vec<String> = table.columns.iter().map(|c| c.name.clone()).collect();
-    let Some(target) = table.target.as_ref().map(TargetDocument::from) else {
+    let names: Vec<String> = columns.iter().map(|c| c.name.clone()).collect();
+    let Some(target) = target.as_ref().map(TargetDocument::from) else {
         return Err(Failure::Failed(format!("{}: there is no target to explain", from.display()).into()));
     };
     model.sparse.require_same_columns(&names)?;
-    let (data, log_unit) = data::dataset(table, &schema, model)?;
-    let n = data.units();
+    let n = rows.shape().units;
     if n < 2 {
         let what = schema.unit().map_or_else(|| "row".to_owned(), |unit| format!("unit in column `{unit}`"));
         return Err(Failure::Failed(
@@ -49,7 +121,7 @@ pub fn prepare(model: &Model, table: Encoded, schema: Schema, from: &Path) -> Re
             .into(),
         ));
     }
-    Ok(Prepared { data, schema, names, columns, target, log_unit })
+    Ok(Prepared { rows, schema, names, columns, target, log_unit })
 }
 
 impl Prepared {
@@ -63,19 +135,24 @@ impl Prepared {
         say: &mut dyn FnMut(&Message),
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<FitDocument, Failure> {
-        let n = self.data.units();
+        let n = self.rows.shape().units;
         let before = [
             budget::warning_of_large_delta(privacy, n),
             notes::of_few_rows(model.sparse.sparsity, n),
             notes::of_the_route(model, self.names.len()),
         ];
         before.iter().flatten().for_each(&mut *say);
-        let ready = model.prepare(self.data.shape(), privacy)?;
+        let ready = model.prepare(self.rows.shape(), privacy)?;
         notes::of_undetermined(model, &ready).iter().for_each(&mut *say);
-        if model.level.is_some() && model.method == Method::Likelihood {
-            notes::of_columns_alike(&self.data, model.intercept, &self.names).iter().for_each(&mut *say);
-        }
-        let estimates = ready.fit(&self.data, rng, progress)?;
+        let estimates = match &self.rows {
+            Rows::Table(data) => {
+                if model.level.is_some() && model.method == Method::Likelihood {
+                    notes::of_columns_alike(data, model.intercept, &self.names).iter().for_each(&mut *say);
+                }
+                ready.fit(data, rng, progress)?
+            }
+            Rows::Elsewhere(_, rows) => ready.fit_rows(&**rows, rng, progress)?,
+        };
         if model.method == Method::Reference
             && let Some(note) = notes::of_separation(model, &estimates, &self.names)
         {

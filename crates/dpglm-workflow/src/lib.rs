@@ -32,6 +32,7 @@ pub mod describe;
 pub mod document;
 pub mod failure;
 pub mod fit;
+mod large;
 pub mod means;
 pub mod model;
 pub mod notes;
@@ -46,4 +47,5 @@ mod table;
 pub mod tune;
 
 pub use failure::Failure;
+pub use large::WatchRows;
 pub use public_facts::PublicFacts;

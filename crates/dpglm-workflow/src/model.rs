@@ -179,6 +179,22 @@ impl Model {
         }
     }
 
+    /// Refuses a method that looks at rows in memory.
+    pub fn require_passes(&self) -> Result<(), Failure> {
+        if self.method == Method::Likelihood {
+            return Ok(());
+        }
+        Err(Failure::Usage(Message::new(
+            "{} {} holds the table in memory: leave out {}, or use {} likelihood, which reads it block by block",
+            &[&Parameter::Method, &self.method.name(), &Parameter::Memory, &Parameter::Method],
+        )))
+    }
+
+    /// How many linear predictors a row has.
+    pub fn outputs(&self) -> usize {
+        if self.family == Family::Multinomial { self.classes().len() } else { 1 }
+    }
+
     /// Calibrates the noise for a table of this shape, the constant column included.
     pub fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Ready, Failure> {
         self.chosen()?(shape, privacy)
@@ -189,13 +205,7 @@ impl Model {
         Ok(match (self.method, self.family) {
             (Method::Likelihood, _) => {
                 let regression = self.regression()?;
-                Box::new(move |shape, privacy| {
-                    let prepared = regression.prepare(shape, privacy)?;
-                    let determines_any = Some(prepared.determines_any());
-                    let mut ready = Ready::prepared(prepared, Estimates::from)?;
-                    ready.determines_any = determines_any;
-                    Ok(ready)
-                })
+                Box::new(move |shape, privacy| Ok(Ready::in_passes(regression.prepare(shape, privacy)?)))
             }
             (Method::Reference, _) => {
                 let (ridge, intercept, classes) =

@@ -4,7 +4,8 @@ use super::failure::Failure;
 use dpglm::error::{Message, Parameter};
 use dpglm::privacy::Adjacency;
 use dpglm_io::{
-    Declared, Domain, Encoded, ReadOptions, Response, Schema, Shape, TableBounds, UniformBounds, shape,
+    Declared, Domain, Encoded, EncodedColumn, ReadOptions, Response, Schema, Shape, TableBounds, Target,
+    UniformBounds, shape,
 };
 use std::path::Path;
 
@@ -17,12 +18,17 @@ pub enum PublicFacts {
 }
 
 impl PublicFacts {
-    /// The shape a dry run plans for: from flags, the schema, or the file's header; no cell is read.
-    pub fn shape(&self, file: Option<&Path>, rows: Option<usize>) -> Result<(usize, usize), Failure> {
-        let declared = match self {
+    /// What readers must know.
+    pub fn declared(&self) -> Declared<'_> {
+        match self {
             PublicFacts::Schema(schema) => Declared::Schema(schema),
             PublicFacts::Uniform(uniform) => Declared::Uniform(uniform),
-        };
+        }
+    }
+
+    /// The shape a dry run plans for: from flags, the schema, or the file's header; no cell is read.
+    pub fn shape(&self, file: Option<&Path>, rows: Option<usize>) -> Result<(usize, usize), Failure> {
+        let declared = self.declared();
         let header = match file {
             None => {
                 self.refuse_what_needs_a_file()?;
@@ -132,13 +138,23 @@ impl PublicFacts {
 
     /// The schema under which another file of the same kind is read.
     pub fn schema_of(&self, path: &Path, table: &Encoded) -> Result<Schema, Failure> {
+        self.schema_of_columns(path, &table.columns, table.target.as_ref())
+    }
+
+    /// The same of a table with these columns and this target.
+    pub fn schema_of_columns(
+        &self,
+        path: &Path,
+        columns: &[EncodedColumn],
+        target: Option<&Target>,
+    ) -> Result<Schema, Failure> {
         match self {
             PublicFacts::Schema(schema) => Ok(schema.clone()),
             PublicFacts::Uniform(uniform) => {
-                let mut names: Vec<String> = table.columns.iter().map(|c| c.name.clone()).collect();
+                let mut names: Vec<String> = columns.iter().map(|c| c.name.clone()).collect();
                 names.extend(uniform.unit.clone());
                 if matches!(uniform.response, Response::LastColumn | Response::Column(_)) {
-                    names.extend(table.target.as_ref().map(|target| target.name.clone()));
+                    names.extend(target.map(|target| target.name.clone()));
                 }
                 Ok(uniform.schema(path, &names)?)
             }

@@ -11,7 +11,7 @@
 //! | [`mechanisms`] | every way in which something may leave |
 //! | [`families`] | response families and their bounded scores |
 //! | [`kernels`] | the passes over the rows, where the time is spent |
-//! | `passes` | what may be asked of private rows, as plain data, and who answers |
+//! | [`passes`] | what may be asked of private rows, as plain data, and who answers; rows that do not fit in memory |
 //! | [`release`] | one budget, many releases: plan, calibrated plan, session; nothing leaves outside it |
 //! | [`central`] | estimators for a trusted curator: means, linear and generalized linear models |
 //! | [`estimators`] | regression in few passes over the rows |
@@ -66,7 +66,7 @@ pub mod model;
 pub mod noise;
 pub mod numeric;
 mod parallel;
-mod passes;
+pub mod passes;
 pub mod prelude;
 pub mod privacy;
 pub mod registry;

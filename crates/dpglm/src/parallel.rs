@@ -6,6 +6,7 @@
 //! Scoped threads and not `rayon`, whose pool outlives the call: a process that forks, as Python's `multiprocessing` does, would wait for
 //! workers that the child does not have.
 
+use std::cell::Cell;
 use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Work, in entries, that is worth a piece of its own: a few times what it costs to start a thread.
@@ -27,20 +28,37 @@ pub(crate) fn rows_per_piece(rows: usize, columns: usize) -> usize {
 }
 
 /// The cores of this processor.
-fn cores() -> usize {
+pub(crate) fn cores() -> usize {
     static CORES: LazyLock<usize> =
         LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
     *CORES
 }
 
+thread_local! {
+    static ALONE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does `work` on this thread alone, for the other cores are busy with work of the same kind.
+pub(crate) fn alone<T>(work: impl FnOnce() -> T) -> T {
+    let before = ALONE.replace(true);
+    let done = work();
+    ALONE.set(before);
+    done
+}
+
+/// How many threads share out so many pieces.
+fn threads_for(pieces: usize) -> usize {
+    if ALONE.get() { pieces.min(1) } else { pieces.min(cores()) }
+}
+
 /// What is held in a lock, also if somebody panicked who held it.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Does `work` on every piece, on as many cores as there are pieces for.
 pub(crate) fn for_each<P: Send>(pieces: impl ExactSizeIterator<Item = P> + Send, work: impl Fn(P) + Sync) {
-    let threads = pieces.len().min(cores());
+    let threads = threads_for(pieces.len());
     let queue = Mutex::new(pieces);
     let next = || lock(&queue).next();
     on_threads(threads, || {
@@ -63,7 +81,7 @@ pub(crate) fn for_each_then<P: Send + Sync, Q: Send>(
         parts.for_each(|part| finish(&[], part));
         return pieces;
     }
-    let threads = count.min(cores());
+    let threads = threads_for(count);
     let (pieces, parts) = (Mutex::new(pieces.into_iter().enumerate()), Mutex::new(parts));
     let (done, all) = (Mutex::new(Vec::with_capacity(count)), Meeting::<Vec<P>>::default());
     on_threads(threads, || {
@@ -165,6 +183,18 @@ mod tests {
             for_each(seen.iter_mut(), |count| *count += 1);
             assert!(seen.iter().all(|&count| count == 1));
         }
+    }
+
+    #[test]
+    fn work_that_is_alone_stays_on_its_thread() {
+        let own = std::thread::current().id();
+        let seen = Mutex::new(0);
+        let look = |_: usize| {
+            assert_eq!(std::thread::current().id(), own);
+            *lock(&seen) += 1;
+        };
+        alone(|| for_each((0..50).collect::<Vec<_>>().into_iter(), look));
+        assert_eq!((*lock(&seen), ALONE.get()), (50, false));
     }
 
     #[test]

@@ -16,6 +16,8 @@
 //!
 //! Means divide sums by a *count*, the public number of units or a released share of it. [`row_map`] gives each row's l2 norm in
 //! released coordinates, rounded up; norms stay where the rows are.
+//!
+//! Rows that are not one table in memory are [`Streamed`]: whoever has them gives them as [`Blocks`]. Rows at several places are [`Sites`].
 
 pub(crate) mod by_unit;
 pub(crate) mod columns;
@@ -27,10 +29,15 @@ mod pass;
 pub(crate) mod products;
 pub(crate) mod row_map;
 pub(crate) mod scores;
+mod sites;
+mod streamed;
 mod table;
 mod view;
 
 pub(crate) use number::{Absent, Form, Number, OfUnit};
+pub use pass::PrivateRows;
 pub(crate) use pass::{At, Rows};
+pub use sites::{Ask, Sites, answer, in_memory, merge};
+pub use streamed::{Block, Blocks, Streamed};
 pub(crate) use table::Table;
 pub(crate) use view::ResponseView;

@@ -4,9 +4,10 @@ pub(super) mod sparse;
 
 use crate::artefact::{Artefact, Destination};
 use crate::failure::Failure;
+use crate::large::Large;
 use crate::model::{Family, FitRequest, Method, Model};
 use crate::progress;
-use crate::progress::{Progress, tell};
+use crate::progress::{LargeProgress, Progress, tell};
 use crate::table::{self, Columns, PublicFacts};
 use crate::{Format, budget, flags, planned};
 use clap::Args;
@@ -16,6 +17,7 @@ use dpglm_io::{Response, UniformBounds};
 use dpglm_workflow::tune::Tune;
 use dpglm_workflow::{fit, notes};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Fit a private generalized linear model: linear, logistic, Poisson or multinomial.
 ///
@@ -25,7 +27,8 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
-    /// The table: CSV (also .gz, .xz, .bz2), Parquet, NumPy .npy, SciPy .npz or LIBSVM
+    /// The table: CSV (also .gz, .xz, .bz2), JSON lines, Parquet, NumPy .npy, SciPy .npz or LIBSVM; or a folder or a 'pattern*' of such
+    /// files of the same columns
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// The same as FILE, for a numeric file of features alone
@@ -89,6 +92,9 @@ pub struct Arguments {
     sparse: sparse::SparseArguments,
 
     #[command(flatten)]
+    large: Large,
+
+    #[command(flatten)]
     budget: budget::Granted,
 
     /// Write the model as JSON, for `dpglm predict` and `dpglm show`
@@ -142,15 +148,27 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     }
     let path = arguments.path()?;
     let destination = Destination::new(arguments.output.as_deref(), arguments.sign.as_deref())?;
-    let table = arguments.columns.read(path, &known, true)?;
-    let schema = known.schema_of(path, &table)?;
-    let prepared = fit::prepare(&model, table, schema, path)?;
+    let room = arguments.large.room(path, &arguments.columns, &known, &model)?;
+    let mut bar = Progress::new();
+    let prepared = match &room {
+        None => {
+            let table = arguments.columns.read(path, &known, true)?;
+            let schema = known.schema_of(path, &table)?;
+            fit::prepare(&model, table, schema, path)?
+        }
+        Some(room) => {
+            let large = Arc::new(LargeProgress::new());
+            let table = arguments.columns.read_large(path, &known, room, &|done, of| large.read(done, of))?;
+            let schema = known.schema_of_columns(path, &table.columns, table.target.as_ref())?;
+            bar = Progress::of_large(large.clone());
+            fit::prepare_large(&model, table, schema, path, Box::new(move |done, of| large.pass(done, of)))?
+        }
+    };
     let mut rng = match model.method.is_private() {
         true => arguments.budget.source()?,
         // No noise is drawn.
         false => RandomSource::insecure_seeded(0),
     };
-    let mut bar = Progress::new();
     let document =
         prepared.fit(&model, privacy, &mut rng, &mut progress::note, &mut |done, of| bar.step(done, of))?;
     drop(bar);
@@ -165,6 +183,7 @@ fn dry_run(
     format: Format,
 ) -> Result<String, Failure> {
     planned::refuse_misplaced(&arguments.columns, arguments.output.as_deref())?;
+    arguments.large.refuse()?;
     let file = arguments.file.as_deref().or(arguments.design.as_deref());
     let (rows, columns) = known.shape(file, arguments.rows)?;
     budget::warn_of_large_delta(privacy, rows);

@@ -97,6 +97,24 @@ pub const TABLE: Table = Table {
                 ("apB", Refused("--no-header", "leave out --no-header")),
             ],
         ),
+        (
+            "--memory",
+            &[("sbap", Honoured("--memory 1k")), ("SB", Refused("--memory 1GiB", "leave out --memory"))],
+        ),
+        (
+            "--scratch",
+            &[("sbap", Honoured("--scratch @/none")), ("SB", Refused("--scratch @", "leave out --scratch"))],
+        ),
+        (
+            "--no-scratch",
+            &[
+                // Rows of a unit are brought together in the file that is not allowed.
+                ("s", With("--memory 1GiB --unit id", "--no-scratch")),
+                ("b", With("--memory 1GiB --unit who", "--no-scratch")),
+                ("ap", Honoured("--no-scratch")),
+                ("SB", Refused("--no-scratch", "leave out --no-scratch")),
+            ],
+        ),
         ("--strict", &[("sbap", Honoured("--strict")), ("SB", Refused("--strict", "leave out --strict"))]),
         (
             "--precision",

@@ -14,7 +14,7 @@ const INTERRUPT: i32 = 2;
 const TERMINATE: i32 = 15;
 
 /// The signal to send: a shell that runs these tests in the background has them, and what they start, ignore an interrupt.
-fn signal() -> i32 {
+pub fn signal() -> i32 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
@@ -60,10 +60,10 @@ fn an_interrupted_fit_leaves_everything_as_it_was() {
 }
 
 /// A file system with less room than an artefact is asked to have.
-struct Tiny<'a>(&'a Path);
+pub struct Tiny<'a>(&'a Path);
 
 impl<'a> Tiny<'a> {
-    fn mount(path: &'a Path) -> Option<Self> {
+    pub fn mount(path: &'a Path) -> Option<Self> {
         std::fs::create_dir(path).unwrap();
         let mut command = Command::new("mount");
         command.args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(path).stderr(Stdio::null());

@@ -28,7 +28,7 @@ struct Lane {
     out_of_bounds: u64,
 }
 
-impl Builder {
+impl Builder<'_> {
     /// Puts every number of a matrix. False, and nothing done, where cells must go one by one: in strict mode, where rows
     /// are dropped, and where a column is no number.
     pub(crate) fn put_block<T>(&mut self, numbers: &[T], columns: usize, column_major: bool) -> bool

@@ -1,11 +1,14 @@
 //! Cells in, encoded table out: every reader writes straight into the buffers the table is made of.
+//!
+//! A table that is not to be held whole leaves in blocks: whenever a reader asks for room beyond a block, the rows so far are complete and are
+//! given away. Rows are numbered within their file all the same.
 
 use std::path::{Path, PathBuf};
 
 use super::entries::{Entries, Layout, grow};
 use super::numbering::Numbering;
 use super::plan::{Plan, Purpose, Slot};
-use super::{CuratorNotes, Encoded, EncodedColumn, Target, Touched, Units};
+use super::{CuratorNotes, Encoded, EncodedColumn, Present, Target, Touched, Units};
 use crate::bounds::Scaling;
 use crate::cell::{Cell, Fault};
 use crate::error::{Error, Place, Result};
@@ -19,9 +22,23 @@ pub(crate) struct Settings {
     pub constant_column: bool,
 }
 
+/// Where a table goes that is not held whole.
+pub(crate) struct Flow<'g> {
+    /// The rows of a block. A reader that puts several rows at a time may exceed it by those.
+    pub rows: usize,
+    /// Bytes that a reader may hold beside.
+    pub spare: usize,
+    /// Takes a block.
+    pub give: &'g mut dyn FnMut(Encoded) -> Result<()>,
+}
+
 /// The table under construction.
-pub(crate) struct Builder {
+pub(crate) struct Builder<'g> {
     path: PathBuf,
+    flow: Option<Flow<'g>>,
+    layout: Layout,
+    /// The number of the first row that is held, among all rows of this file.
+    first: isize,
     pub(super) strict: bool,
     intercept: bool,
     pub(super) missing: Missing,
@@ -59,13 +76,17 @@ impl MissingCells {
     }
 }
 
-impl Builder {
+impl<'g> Builder<'g> {
     pub(crate) fn new(path: &Path, schema: &Schema, plan: Plan, settings: Settings) -> Self {
         let has = |f: fn(&Purpose) -> bool| plan.slots.iter().any(|slot| f(&slot.purpose));
+        let present = Present::new(schema, &plan, &settings);
         let touched =
             plan.slots.iter().map(|s| Touched { column: s.name.clone(), ..Touched::default() }).collect();
         Self {
             path: path.to_path_buf(),
+            flow: None,
+            layout: settings.layout,
+            first: 0,
             strict: settings.strict,
             intercept: schema.intercept(),
             missing: schema.missing(),
@@ -73,17 +94,77 @@ impl Builder {
             missing_values: schema.missing_values(),
             touched,
             rows: 0,
-            entries: Entries::new(settings.layout, settings.constant_column && schema.intercept()),
+            entries: Entries::new(settings.layout, present.constant),
             response: has(|u| matches!(u, Purpose::NumberTarget(_) | Purpose::LevelTarget(_))).then(Vec::new),
-            weights: (schema.missing() == Missing::Drop).then(Vec::new),
-            exposure: has(|u| matches!(u, Purpose::Exposure(_))).then(Vec::new),
-            units: has(|u| matches!(u, Purpose::Unit)).then(Numbering::default),
+            weights: present.weights.then(Vec::new),
+            exposure: present.exposure.then(Vec::new),
+            units: present.units.then(Numbering::default),
             missing_cells: schema.counts_out().then(|| MissingCells::new(&plan.slots)),
             slots: plan.slots,
             columns: plan.columns,
-            constants: usize::from(settings.constant_column && schema.intercept()),
+            constants: usize::from(present.constant),
             target: plan.target,
         }
+    }
+
+    /// The same, its rows given away in blocks.
+    pub(crate) fn flowing(self, flow: Option<Flow<'g>>) -> Self {
+        Self { flow, ..self }
+    }
+
+    /// Begins the next of several files. Its rows follow, numbered from 0.
+    pub(crate) fn begin(&mut self, path: &Path) {
+        self.path = path.to_path_buf();
+        self.first = -(self.rows as isize);
+    }
+
+    /// How many rows a reader should put at a time, of so many that suit it; `None` if all rows are held.
+    pub(crate) fn at_a_time(&self, suits: usize) -> Option<usize> {
+        self.flow.as_ref().map(|flow| flow.rows.min(suits).max(1))
+    }
+
+    /// The bytes that a reader may hold, where rows are not all held.
+    pub(crate) fn spare(&self) -> Option<usize> {
+        self.flow.as_ref().map(|flow| flow.spare)
+    }
+
+    /// The place of a row among those that are held.
+    #[inline]
+    fn place(&self, row: usize) -> usize {
+        (row as isize - self.first) as usize
+    }
+
+    /// Gives away the rows so far.
+    fn give(&mut self) -> Result<()> {
+        let block = self.take()?;
+        self.first += block.rows() as isize;
+        match &mut self.flow {
+            Some(flow) => (flow.give)(block),
+            None => Ok(()),
+        }
+    }
+
+    /// The rows so far as a table; none are left.
+    fn take(&mut self) -> Result<Encoded> {
+        let (rows, width) = (std::mem::take(&mut self.rows), self.width());
+        let taken = |values: &mut Option<Vec<f64>>| values.as_mut().map(std::mem::take);
+        let entries = std::mem::replace(&mut self.entries, Entries::new(self.layout, self.constants > 0));
+        Ok(Encoded {
+            design: entries.finish(rows, width)?,
+            columns: self.columns.clone(),
+            response: taken(&mut self.response).unwrap_or_default(),
+            target: self.target.clone(),
+            weights: taken(&mut self.weights),
+            missing: self.missing_cells.as_mut().map(|m| std::mem::take(&mut m.cells)),
+            exposure: taken(&mut self.exposure),
+            units: self
+                .units
+                .as_mut()
+                .map(|u| Units { count: u.count(), of_row: std::mem::take(&mut u.of_row) }),
+            intercept: self.intercept,
+            constant_column: self.constants > 0,
+            curator: CuratorNotes(self.touched.clone()),
+        })
     }
 
     /// The number of columns read.
@@ -101,11 +182,15 @@ impl Builder {
         self.constants + self.columns.len()
     }
 
-    /// Makes room for at least `rows` rows, all zero but for the constant column.
+    /// Makes room for at least `rows` rows of this file, all zero but for the constant column. Every cell of the rows before is put.
     pub(crate) fn ensure_rows(&mut self, rows: usize) -> Result<()> {
-        if rows <= self.rows {
+        if self.place(rows) <= self.rows {
             return Ok(());
         }
+        if self.rows > 0 && self.flow.as_ref().is_some_and(|flow| self.place(rows) > flow.rows) {
+            self.give()?;
+        }
+        let rows = self.place(rows);
         let width = self.width();
         let grown = self.entries.grow(rows, width)
             && self.response.as_mut().is_none_or(|v| grow(v, rows, 1, 0.0))
@@ -133,6 +218,8 @@ impl Builder {
     /// Takes one cell by the public rule. The row must have been made room for. Fails in strict mode only.
     #[inline]
     pub(crate) fn put(&mut self, row: usize, slot: usize, cell: Cell<'_>) -> Result<()> {
+        let in_file = row;
+        let row = self.place(row);
         let marks = &self.missing_values;
         let is_missing = |text: &[u8]| marks.iter().any(|m| m == text);
         let (width, first_feature) = (self.width(), self.constants);
@@ -175,7 +262,7 @@ impl Builder {
         };
         match fault {
             None => Ok(()),
-            Some(fault) => self.note(row, slot, fault),
+            Some(fault) => self.note(in_file, slot, fault),
         }
     }
 
@@ -248,6 +335,7 @@ impl Builder {
             Fault::Undeclared => touched.undeclared += 1,
         }
         if drops {
+            let row = self.place(row);
             match &mut self.missing_cells {
                 Some(MissingCells { places, features, cells }) if places[slot].is_some() => {
                     cells[row * *features + places[slot].unwrap_or(0)] = true;
@@ -263,8 +351,8 @@ impl Builder {
         self.missing_cells.as_ref().is_some_and(|m| m.places[slot].is_some())
     }
 
-    /// The finished table.
-    pub(crate) fn finish(self) -> Result<Encoded> {
+    /// The finished table, or the last block of it.
+    pub(crate) fn finish(mut self) -> Result<Encoded> {
         if self.columns.is_empty() {
             return Err(Error::file(
                 &self.path,
@@ -274,20 +362,7 @@ impl Builder {
             ));
         }
         self.require_rows()?;
-        let (rows, width) = (self.rows, self.width());
-        Ok(Encoded {
-            design: self.entries.finish(rows, width)?,
-            columns: self.columns,
-            response: self.response.unwrap_or_default(),
-            target: self.target,
-            weights: self.weights,
-            missing: self.missing_cells.map(|m| m.cells),
-            exposure: self.exposure,
-            units: self.units.map(|u| Units { count: u.count(), of_row: u.of_row }),
-            intercept: self.intercept,
-            constant_column: self.constants > 0,
-            curator: CuratorNotes(self.touched),
-        })
+        self.take()
     }
 
     /// The response alone, of a file that holds nothing else.

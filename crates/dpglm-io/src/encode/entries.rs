@@ -47,6 +47,11 @@ impl ByteScale {
             [nearest, nearest.next_up(), nearest.next_down()].into_iter().find(|s| units * s == 1.0)?;
         Some(Self { center: scaling.center, factor, scale, one: one as i8 })
     }
+
+    /// What one of the whole numbers stands for.
+    pub(super) fn scale(&self) -> f64 {
+        self.scale
+    }
 }
 
 /// The entries so far.

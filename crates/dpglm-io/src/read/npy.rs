@@ -202,7 +202,10 @@ impl source::Table for Array {
     /// Puts every number. In column-major order a few columns are held at a time, so that the table is written in
     /// runs of several entries, at the cost of at most an eighth of its size.
     fn read_into(mut self: Box<Self>, builder: &mut Builder) -> Result<()> {
-        builder.ensure_rows(self.rows)?;
+        let flowing = builder.at_a_time(usize::MAX).is_some();
+        if !flowing {
+            builder.ensure_rows(self.rows)?;
+        }
         let mut slot_of = vec![None; self.columns];
         for slot in 0..builder.slots() {
             slot_of[builder.position(slot)] = Some(slot);
@@ -213,10 +216,12 @@ impl source::Table for Array {
         }
         if !self.column_major || columns == 1 || rows == 1 {
             let block = (1 << 16) / columns.min(1 << 16);
+            let block = builder.at_a_time(block).unwrap_or(block);
             let mut bytes = Vec::new();
             for start in (0..rows).step_by(block.max(1)) {
                 let taken = block.max(1).min(rows - start);
                 self.fill(&mut bytes, taken * columns)?;
+                builder.ensure_rows(start + taken)?;
                 let (mut row, mut column) = (start, 0);
                 self.number.each(&bytes, |x| {
                     let slot = slot_of[column];
@@ -229,6 +234,14 @@ impl source::Table for Array {
                 })?;
             }
             return Ok(());
+        }
+        if flowing {
+            return Err(Error::file(
+                &self.path,
+                Place::Header,
+                "the array stands column after column, so no row is whole before the last column is read",
+                "save it row after row: numpy.save(file, numpy.ascontiguousarray(X))",
+            ));
         }
         let group = (columns / 8).clamp(1, 16);
         let (mut bytes, mut one) = (Vec::new(), vec![0.0; group]);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use ::parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use ::parquet::data_type::{ByteArray, DataType, FixedLenByteArray};
-use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use ::parquet::schema::types::ColumnDescriptor;
 
 use super::source::{self, Opening, Source};
@@ -21,6 +21,8 @@ use crate::error::{Error, Place, Result};
 
 /// Rows decoded at a time.
 const BATCH: usize = 4096;
+/// What an open column takes: a page, packed and unpacked, and its dictionary.
+const OPEN_COLUMN: usize = 4 << 20;
 
 /// Apache Parquet.
 pub(crate) struct Parquet;
@@ -136,13 +138,36 @@ impl source::Table for Table {
             let group = guarded(&self.path, || self.reader.get_row_group(g))?;
             let rows = usize::try_from(group.metadata().num_rows())
                 .map_err(|_| damaged(&self.path, "negative number of rows"))?;
-            for slot in 0..builder.slots() {
+            let schema = group.metadata().schema_descr();
+            let open = |slot: usize, builder: &Builder| {
                 let position = builder.position(slot);
                 let column = guarded(&self.path, || group.get_column_reader(position))?;
-                let schema = group.metadata().schema_descr();
-                let descriptor = schema.column(position);
-                Chunk { path: &self.path, descriptor: &descriptor, slot, start, rows }
-                    .put(column, builder)?;
+                Ok::<_, Error>((column, schema.column(position)))
+            };
+            let put = |slot, column: &mut _, descriptor: &_, from, to, builder: &mut Builder| {
+                Chunk { path: &self.path, descriptor, slot, start: start + from, rows: to - from }
+                    .put(column, builder)
+            };
+            match builder.at_a_time(BATCH) {
+                // One column is open at a time.
+                None => {
+                    for slot in 0..builder.slots() {
+                        let (mut column, descriptor) = open(slot, builder)?;
+                        put(slot, &mut column, &descriptor, 0, rows, builder)?;
+                    }
+                }
+                // All columns are read side by side, a few rows at a time.
+                Some(step) => {
+                    self.require_room(&group, builder)?;
+                    let mut columns =
+                        (0..builder.slots()).map(|slot| open(slot, builder)).collect::<Result<Vec<_>>>()?;
+                    for from in (0..rows).step_by(step) {
+                        let to = (from + step).min(rows);
+                        for (slot, (column, descriptor)) in columns.iter_mut().enumerate() {
+                            put(slot, column, descriptor, from, to, builder)?;
+                        }
+                    }
+                }
             }
             start += rows;
         }
@@ -152,6 +177,32 @@ impl source::Table for Table {
         Ok(())
     }
 }
+
+impl Table {
+    /// Refuses a row group whose columns cannot be open all at once in the memory that is allowed. The footer says how large they are.
+    fn require_room(&self, group: &Group<'_>, builder: &Builder) -> Result<()> {
+        let of_column = |slot: usize| {
+            let size = group.metadata().column(builder.position(slot)).uncompressed_size();
+            usize::try_from(size).unwrap_or(usize::MAX).min(OPEN_COLUMN)
+        };
+        let needed: usize = (0..builder.slots()).map(of_column).sum();
+        if builder.spare().is_none_or(|spare| needed <= spare) {
+            return Ok(());
+        }
+        Err(Error::file(
+            &self.path,
+            Place::Whole,
+            format!(
+                "its {} columns, which are read side by side, do not fit in the memory that is allowed",
+                builder.slots()
+            ),
+            "allow more memory, or write the table with smaller row groups",
+        ))
+    }
+}
+
+/// An open row group.
+type Group<'a> = Box<dyn RowGroupReader + 'a>;
 
 fn open(path: &Path) -> Result<SerializedFileReader<File>> {
     let file = File::open(path).map_err(|e| Error::open(path, e))?;
@@ -177,7 +228,7 @@ struct Chunk<'a> {
 }
 
 impl Chunk<'_> {
-    fn put(&self, column: ColumnReader, builder: &mut Builder) -> Result<()> {
+    fn put(&self, column: &mut ColumnReader, builder: &mut Builder) -> Result<()> {
         let scale = self.decimal_scale();
         let unsigned = self.is_unsigned();
         match column {
@@ -216,7 +267,7 @@ impl Chunk<'_> {
 
     fn cells<T: DataType>(
         &self,
-        mut column: ColumnReaderImpl<T>,
+        column: &mut ColumnReaderImpl<T>,
         builder: &mut Builder,
         cell: impl Fn(&T::T) -> Cell<'_>,
     ) -> Result<()> {

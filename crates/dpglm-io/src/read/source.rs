@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use super::files::files;
 use super::{ColumnPreview, Declared, ReadOptions, SOURCES};
 use crate::encode::{Builder, Plan, Precision, Settings};
 use crate::error::{Error, Place, Result};
@@ -126,6 +127,7 @@ impl Format {
 
     /// Tells a file's format from its first bytes, then from its name.
     pub fn of(path: &Path) -> Result<Self> {
+        let path = &files(path)?.swap_remove(0);
         let mut first = Vec::new();
         File::open(path)
             .map_err(|e| Error::open(path, e))?

@@ -7,6 +7,7 @@ mod drafts;
 mod encoding;
 mod formats;
 mod hostile;
+mod large;
 mod memory;
 mod real_data;
 mod sparse;

@@ -29,10 +29,10 @@ fn a_file_that_is_not_there() {
 }
 
 #[test]
-fn a_folder() {
+fn a_folder_without_files() {
     let folder = tempfile::tempdir().unwrap();
     let m = message(read_table(folder.path(), &schema(PEOPLE_SCHEMA), &ReadOptions::default()));
-    says(&m, &["cannot be read", "not a folder"]);
+    says(&m, &["there is no file", "check the path"]);
 }
 
 #[test]

@@ -4,7 +4,9 @@ use super::estimates::Estimates;
 use crate::failure::Failure;
 use dpglm::accounting::Part;
 use dpglm::data::{Dataset, Shape};
+use dpglm::estimators::dense::Regression;
 use dpglm::noise::RandomSource;
+use dpglm::passes::PrivateRows;
 use dpglm::privacy::Event;
 use dpglm::release::{Estimator, Prepared, Privacy, Progress};
 
@@ -27,6 +29,47 @@ trait Fits {
         rng: &mut RandomSource,
         progress: Progress<'_>,
     ) -> Result<Estimates, Failure>;
+
+    /// Fits rows that are known through passes alone.
+    fn fit_rows(
+        &self,
+        _rows: &dyn PrivateRows,
+        _rng: &mut RandomSource,
+        _progress: Progress<'_>,
+    ) -> Result<Estimates, Failure> {
+        Err(Failure::Failed("the method looks at rows in memory: nothing is released".into()))
+    }
+}
+
+/// A regression, which knows rows through passes alone.
+struct InPasses(Prepared<Regression>);
+
+impl Fits for InPasses {
+    fn events(&self) -> dpglm::Result<Vec<Event>> {
+        self.0.common_events()
+    }
+
+    fn parts(&self) -> dpglm::Result<Vec<Part>> {
+        self.0.parts()
+    }
+
+    fn fit(
+        &self,
+        data: &Dataset,
+        rng: &mut RandomSource,
+        progress: Progress<'_>,
+    ) -> Result<Estimates, Failure> {
+        Ok(self.0.fit_reporting(data, rng, progress)?.into())
+    }
+
+    fn fit_rows(
+        &self,
+        rows: &dyn PrivateRows,
+        rng: &mut RandomSource,
+        progress: Progress<'_>,
+    ) -> Result<Estimates, Failure> {
+        Ok(self.0.fit_rows(rows, rng, progress)?.into())
+    }
 }
 
 /// A private estimator, and what its fits say.
@@ -95,6 +138,12 @@ impl Ready {
         Ok(Self { estimator: Box::new(Private { prepared, says }), determines_any: None })
     }
 
+    /// By a regression.
+    pub(super) fn in_passes(prepared: Prepared<Regression>) -> Self {
+        let determines_any = Some(prepared.determines_any());
+        Self { estimator: Box::new(InPasses(prepared)), determines_any }
+    }
+
     /// Without noise.
     pub(super) fn exact<'m>(fit: impl Fn(&Dataset) -> Result<Estimates, Failure> + 'static) -> Chosen<'m> {
         Box::new(move |_, _| Ok(Self { estimator: Box::new(Exact(fit)), determines_any: None }))
@@ -118,5 +167,15 @@ impl Ready {
         progress: Progress<'_>,
     ) -> Result<Estimates, Failure> {
         self.estimator.fit(data, rng, progress)
+    }
+
+    /// The same on rows that are not one table in memory.
+    pub(crate) fn fit_rows(
+        &self,
+        rows: &dyn PrivateRows,
+        rng: &mut RandomSource,
+        progress: Progress<'_>,
+    ) -> Result<Estimates, Failure> {
+        self.estimator.fit_rows(rows, rng, progress)
     }
 }

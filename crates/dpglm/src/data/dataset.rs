@@ -11,7 +11,7 @@ pub(crate) const MOST_ROWS: usize = 1 << 36;
 
 /// Rows of one unit that count; further ones count nothing. Each row of a unit is rounded by itself in a sum, so their number is limited;
 /// the limit is far beyond what a person has in a table.
-pub(crate) const MOST_UNIT_ROWS: u32 = 1 << 14;
+pub const MOST_UNIT_ROWS: u32 = 1 << 14;
 
 /// Exposures beyond these count as the nearer of them.
 const EXPOSURES: (f64, f64) = (1e-15, 1e15);

@@ -50,6 +50,7 @@ pub enum Parameter {
     LocalEpsilon,
     Magnitude,
     Magnitudes,
+    Memory,
     Method,
     Model,
     Multiplicities,

@@ -50,8 +50,9 @@ use crate::data::range::{require_magnitude, require_penalty};
 use crate::data::{Dataset, Shape};
 use crate::error::{Error, Parameter, Result};
 pub use crate::families::Likelihood;
+use crate::noise::RandomSource;
 use crate::numeric::normal_quantile;
-use crate::passes::{ResponseView, Rows, Table};
+use crate::passes::{PrivateRows, ResponseView, Rows, Table};
 use crate::release::{
     CalibratedPlan, Estimator, Handle, Prepared, Privacy, Progress, ReleaseSession, Vector, require_shape,
 };
@@ -206,6 +207,18 @@ impl Estimator for Regression {
 }
 
 impl Prepared<Regression> {
+    /// Fits rows that need not be one table in memory, as [`Prepared::fit_reporting`] fits a table: the same rows and the same noise give the same
+    /// fit, to the last bit.
+    pub fn fit_rows(
+        &self,
+        rows: &dyn PrivateRows,
+        rng: &mut RandomSource,
+        progress: Progress<'_>,
+    ) -> Result<RegressionFit> {
+        self.require(rows.shape())?;
+        self.estimator.run_on(rows, &self.layout, self.plan.open(rng), progress)
+    }
+
     /// How often a fit reads the rows.
     pub fn reads(&self) -> u64 {
         self.layout.reads()

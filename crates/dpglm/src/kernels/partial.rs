@@ -18,17 +18,19 @@ impl Partial {
         Self { high, low, scale }
     }
 
-    /// Adds the sums over other rows.
-    ///
-    /// # Panics
-    /// If the other sums are not of the same pass.
-    pub(crate) fn merge(&mut self, other: &Self) {
-        assert_eq!((self.high.len(), self.scale), (other.high.len(), other.scale), "sums of one pass");
+    /// Adds the sums over other rows; false, and nothing done, if they are not of the same pass.
+    #[must_use]
+    pub(crate) fn merge(&mut self, other: &Self) -> bool {
+        let same = (self.high.len(), self.scale) == (other.high.len(), other.scale);
+        if !same || other.low.len() != self.low.len() {
+            return false;
+        }
         let sums = self.high.iter_mut().zip(&mut self.low).zip(other.high.iter().zip(&other.low));
         for ((high, low), (other_high, other_low)) in sums {
             let (sum, lost) = two_sum(*high, *other_high);
             (*high, *low) = two_sum(sum, *low + other_low + lost);
         }
+        true
     }
 
     /// The sums, each rounded once, and once more where they are scaled.

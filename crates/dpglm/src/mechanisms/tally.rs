@@ -53,15 +53,18 @@ impl Tally {
         self.counts.values().sum()
     }
 
-    /// Adds the counts of other numbers.
-    ///
-    /// # Panics
-    /// If those were counted by other candidates.
-    pub(crate) fn merge(&mut self, other: &Self) {
-        assert_eq!(self.candidates, other.candidates, "tallies by the same candidates");
-        for (place, count) in other.counts() {
-            *self.counts.entry(place).or_insert(0) += count;
+    /// Adds the counts of other numbers; false, and nothing done, if those were counted by other candidates.
+    #[must_use]
+    pub(crate) fn merge(&mut self, other: &Self) -> bool {
+        let places = self.candidates.count();
+        if self.candidates != other.candidates || other.counts().any(|(place, _)| place >= places) {
+            return false;
         }
+        for (place, count) in other.counts() {
+            let sum = self.counts.entry(place).or_insert(0);
+            *sum = sum.saturating_add(count);
+        }
+        true
     }
 }
 
@@ -76,7 +79,7 @@ mod tests {
             let candidates = candidates.unwrap();
             let whole = Tally::of(candidates, &values);
             let mut parts = Tally::of(candidates, &[]);
-            values.chunks(7).for_each(|part| parts.merge(&Tally::of(candidates, part)));
+            assert!(values.chunks(7).all(|part| parts.merge(&Tally::of(candidates, part))));
             assert_eq!(parts, whole);
             assert_eq!(whole.total(), 1000);
         }

@@ -42,6 +42,20 @@ pub(crate) enum Form {
 }
 
 impl Number {
+    /// Whether rows of so many columns have it.
+    pub(super) fn is_for(&self, columns: usize) -> bool {
+        match self {
+            Self::Counted(_) | Self::Response { .. } | Self::Class { .. } | Self::Exposure { .. } => true,
+            Self::Entry { column, low, high } | Self::Side { column, low, high, .. } => {
+                column.is_none_or(|column| column < columns) && low <= high
+            }
+            Self::Norm { map } => map.is_for(columns),
+            Self::ScoreSize { map, at } | Self::SlopeTrace { map, at } | Self::FarTrace { map, at, .. } => {
+                map.is_for(columns) && at.is_for(columns)
+            }
+        }
+    }
+
     /// The response itself.
     pub(crate) fn response(likelihood: Likelihood) -> Self {
         Self::Response { likelihood, centre: 0.0, unit: 1.0, form: Form::Signed }

@@ -38,6 +38,41 @@ pub(crate) struct At {
     pub coefficients: Vec<f64>,
 }
 
+impl Pass {
+    /// Whether it can be asked of rows of so many columns: one that was read from a file may be of another table.
+    pub(super) fn is_for(&self, columns: usize) -> bool {
+        match self {
+            Pass::Means(numbers) => numbers.iter().all(|number| number.is_for(columns)),
+            Pass::Tally { number, .. } | Pass::Beyond { number, .. } => number.is_for(columns),
+            Pass::Columns => true,
+            Pass::Products { map, outputs, weights, traces } => {
+                let (wanted, sums) = match weights {
+                    Weights::Shortened { .. } => (1, 1),
+                    Weights::Slopes { at, .. }
+                    | Weights::Curvature { at, .. }
+                    | Weights::SecondOfUnits { at, .. } => (if at.is_for(columns) { 1 } else { 0 }, 1),
+                    Weights::Far { at, .. } => (if at.is_for(columns) { at.view.directions() } else { 0 }, 1),
+                    Weights::FarAndSecond { at, .. } => {
+                        (if at.is_for(columns) { at.view.directions() } else { 0 }, 2)
+                    }
+                };
+                wanted > 0 && *outputs == wanted && traces.len() == sums && map.is_for(columns)
+            }
+            Pass::Scores { map, at, .. } => map.is_for(columns) && at.is_for(columns),
+        }
+    }
+}
+
+impl At {
+    pub(super) fn is_for(&self, columns: usize) -> bool {
+        let outputs = self.view.outputs();
+        outputs > 0
+            && self.coefficients.len() == outputs * columns
+            && self.view.directions.nrows() == outputs
+            && self.view.likelihood.validate().is_ok()
+    }
+}
+
 /// Private rows: known through passes alone.
 pub(crate) trait Rows {
     /// What is public of them.
@@ -51,6 +86,12 @@ pub(crate) trait Rows {
     /// The same rows with some columns measured from a centre in a unit, and clamped to [-1, 1].
     fn rescaled(&self, maps: &[Option<(f64, f64)>]) -> Result<Box<dyn Rows>>;
 }
+
+/// Private rows that an estimator can be run on wherever they are: [`Streamed`](super::Streamed) ones.
+#[expect(private_bounds, reason = "passes are asked by estimators alone")]
+pub trait PrivateRows: Rows {}
+
+impl<R: Rows> PrivateRows for R {}
 
 impl dyn Rows + '_ {
     /// The sums of [`Pass::Means`].

@@ -102,6 +102,14 @@ impl RowMap {
         pairs.map(reach).collect()
     }
 
+    /// Whether it maps rows of so many columns.
+    pub(super) fn is_for(&self, columns: usize) -> bool {
+        let square = |matrix: &DMatrix<f64>| matrix.shape() == (columns, columns);
+        let whitening = self.whitening.as_ref();
+        (self.centre.len(), self.inverse.len()) == (columns, columns)
+            && whitening.is_none_or(|w| square(&w.matrix) && square(&w.inverse))
+    }
+
     pub(crate) fn columns(&self) -> usize {
         self.centre.len()
     }

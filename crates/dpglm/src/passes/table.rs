@@ -20,6 +20,7 @@ use crate::privacy::Adjacency;
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Shorter than 1 by more than the rounding of a unit's sum of traces.
@@ -37,9 +38,21 @@ pub(crate) struct Table<'a> {
 #[derive(Default)]
 struct Kept {
     /// Norms in the last two maps.
-    norms: Vec<(RowMap, Rc<Vec<f64>>)>,
+    norms: Vec<Norms>,
     scored: Option<(At, Rc<Scored>)>,
     slopes: Option<(RowMap, At, ScoreBounds, Rc<Vec<f64>>)>,
+}
+
+/// Each row's norm in the coordinates of a map.
+pub(super) type Norms = (Arc<RowMap>, Arc<Vec<f64>>);
+
+/// What a block of rows keeps from pass to pass, where the block itself is not kept.
+#[derive(Clone, Default)]
+pub(super) struct Carried {
+    /// Whether all entries are known to lie in [-1, 1].
+    pub inside: bool,
+    /// Norms in the last two maps.
+    pub norms: Vec<Norms>,
 }
 
 /// Rows scored at given coefficients, before weights are known.
@@ -66,6 +79,23 @@ impl<'a> Table<'a> {
         Self { units: ByUnit::new(data), clamped: OnceCell::new(), kept: RefCell::default() }
     }
 
+    /// A block with what it carried from passes before.
+    pub(super) fn carrying(data: Dataset, carried: Carried) -> Self {
+        let table = Self::of(Cow::Owned(data));
+        if carried.inside {
+            // Nothing was clamped then, and the rows are the same.
+            let _ = table.clamped.set(None);
+        }
+        table.kept.borrow_mut().norms = carried.norms;
+        table
+    }
+
+    /// What is carried to the next pass.
+    pub(super) fn carried(self) -> Carried {
+        let inside = matches!(self.clamped.get(), Some(None));
+        Carried { inside, norms: self.kept.into_inner().norms }
+    }
+
     fn data(&self) -> &Dataset {
         self.units.data()
     }
@@ -78,16 +108,16 @@ impl<'a> Table<'a> {
     }
 
     /// Each row's norm in the coordinates of the map, rounded up.
-    fn norms(&self, map: &RowMap) -> Rc<Vec<f64>> {
-        if let Some((_, norms)) = self.kept.borrow().norms.iter().find(|(kept, _)| kept == map) {
+    fn norms(&self, map: &RowMap) -> Arc<Vec<f64>> {
+        if let Some((_, norms)) = self.kept.borrow().norms.iter().find(|(kept, _)| **kept == *map) {
             return norms.clone();
         }
-        let norms = Rc::new(map.norms(self.design()));
+        let norms = Arc::new(map.norms(self.design()));
         let mut kept = self.kept.borrow_mut();
         if kept.norms.len() > 1 {
             kept.norms.remove(0);
         }
-        kept.norms.push((map.clone(), norms.clone()));
+        kept.norms.push((Arc::new(map.clone()), norms.clone()));
         norms
     }
 

@@ -87,14 +87,19 @@ impl<E: Estimator> Prepared<E> {
         rng: &mut RandomSource,
         progress: Progress<'_>,
     ) -> Result<E::Fit> {
-        let shape = E::shape(rows);
-        if shape != self.shape {
-            return Err(Error::Conflict(format!(
-                "prepared for {:?}, got {shape:?}: prepare again for these rows",
-                self.shape
-            )));
-        }
+        self.require(E::shape(rows))?;
         self.estimator.run(&self.layout, rows, self.plan.open(rng), progress)
+    }
+
+    /// Refuses rows of another shape.
+    pub(crate) fn require(&self, shape: E::Shape) -> Result<()> {
+        if shape == self.shape {
+            return Ok(());
+        }
+        Err(Error::Conflict(format!(
+            "prepared for {:?}, got {shape:?}: prepare again for these rows",
+            self.shape
+        )))
     }
 
     /// The same with its noise multiplied by a factor of at least 1, under the claim of before.

@@ -204,9 +204,10 @@ impl source::Table for Table {
                 .map_err(|_| damaged(path, "negative number of rows"))?;
             self.put_lists(&*group, start..start + rows, features, builder)?;
             if let Some(&(position, _)) = response {
-                let column = guarded(path, || group.get_column_reader(position))?;
+                let mut column = guarded(path, || group.get_column_reader(position))?;
                 let descriptor = self.descriptor(position);
-                Chunk { path, descriptor: &descriptor, slot: features, start, rows }.put(column, builder)?;
+                Chunk { path, descriptor: &descriptor, slot: features, start, rows }
+                    .put(&mut column, builder)?;
             }
             start += rows;
         }

@@ -2,18 +2,21 @@
 
 use super::{Likelihood, Regression};
 use crate::central::Privacy;
-use crate::data::{Dataset, Design, Values};
+use crate::data::{Dataset, Design, Shape, Values};
+use crate::error::Result;
 use crate::estimators::bounds::{Magnitude, Sought};
 use crate::noise::RandomSource;
-use crate::passes::cut::Cut;
+use crate::passes::{Ask, Block, Blocks, Sites, Streamed, answer, cut::Cut, in_memory, merge};
 use crate::privacy::Budget;
 use crate::release::Estimator;
 use std::ops::Range;
+use std::sync::{Arc, Mutex};
 
 const UNITS: usize = 1_200;
 const COLUMNS: usize = 4;
 
 /// A table of which any units can be had apart.
+#[derive(Clone, Copy)]
 struct Whole {
     likelihood: Likelihood,
     storage: &'static str,
@@ -128,6 +131,197 @@ fn parts_of_a_table_give_the_fit_of_the_whole() {
     }
 }
 
+/// A table in blocks of so many units.
+struct InBlocks {
+    whole: Whole,
+    each: usize,
+    shape: Shape,
+}
+
+impl Blocks for InBlocks {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn is_sparse(&self) -> bool {
+        self.whole.storage == "csr"
+    }
+
+    fn unit(&self) -> Option<&str> {
+        (self.whole.each > 1).then_some("person")
+    }
+
+    fn read(&self, give: &mut dyn FnMut(Block) -> Result<()>) -> Result<()> {
+        let whole = self.whole;
+        let starts = (0..UNITS).step_by(self.each);
+        let parts = starts.map(|start| start..(start + self.each).min(UNITS));
+        parts.map(|part| -> Block { Box::new(move || Ok(whole.part(part))) }).try_for_each(give)
+    }
+}
+
+impl Whole {
+    fn streamed(self, each: usize, memory: usize) -> Streamed {
+        let shape = self.part(0..UNITS).shape();
+        Streamed::new(Arc::new(InBlocks { whole: self, each, shape }), memory)
+    }
+}
+
+/// Blocks of any size, whatever is kept between passes, of rows and units, however entries are stored.
+#[test]
+fn streamed_rows_give_the_fit_of_the_whole() {
+    let [gaussian, poisson] =
+        [Likelihood::Gaussian { low: 1990.0, high: 2020.0 }, Likelihood::Poisson { low: 0.0, high: 50.0 }];
+    let cases = [
+        (gaussian, "f64", 1),
+        (gaussian, "i8", 3),
+        (Likelihood::Logistic, "f32", 1),
+        (Likelihood::Logistic, "csr", 2),
+        (Likelihood::Multinomial { classes: 3 }, "f64", 1),
+        (poisson, "i8", 1),
+        (poisson, "f64", 2),
+    ];
+    for (likelihood, storage, each) in cases {
+        let exposures = matches!(likelihood, Likelihood::Poisson { .. });
+        let whole = Whole { likelihood, storage, each, weights: each < 3, exposures };
+        let model =
+            Regression::new(likelihood).and_then(|m| m.with_intercept().intervals(0.95)).expect("valid");
+        let data = whole.part(0..UNITS);
+        let budget = Privacy::Budget(Budget::new(8.0, 1e-6).expect("valid"));
+        let prepared = model.prepare(data.shape(), budget).expect("valid");
+        let wanted = prepared.fit(&data, &mut RandomSource::insecure_seeded(7)).expect("a fit");
+        for (block, memory) in [(1, 0), (7, 5_000), (1_000, usize::MAX), (UNITS, 1 << 20)] {
+            let rows = whole.streamed(block, memory);
+            let rng = &mut RandomSource::insecure_seeded(7);
+            let found = prepared.fit_rows(&rows, rng, &mut |_, _| {}).expect("a fit");
+            assert!(found == wanted, "blocks of {block} of {likelihood:?}, {storage}");
+        }
+    }
+}
+
+/// A table whose parts are at sites.
+struct AtSites(Vec<Dataset>);
+
+impl Ask for AtSites {
+    fn ask(&self, question: &str) -> Result<Vec<String>> {
+        let mut answers: Vec<String> =
+            self.0.iter().map(|part| answer(&in_memory(part), question)).collect::<Result<_>>()?;
+        // Some come merged.
+        let last = answers.split_off(1);
+        answers.push(merge(&last)?);
+        Ok(answers)
+    }
+}
+
+impl Whole {
+    fn at_sites(&self) -> Sites {
+        let ends = [0, 3, 4, 700, 1_100, UNITS];
+        let parts = ends.windows(2).map(|ends| self.part(ends[0]..ends[1])).collect();
+        let unit = (self.each > 1).then(|| "person".to_owned());
+        Sites::new(self.part(0..UNITS).shape(), unit, Arc::new(AtSites(parts)))
+    }
+}
+
+#[test]
+fn five_sites_give_the_fit_of_the_whole() {
+    let likelihoods = [
+        Likelihood::Gaussian { low: 1990.0, high: 2020.0 },
+        Likelihood::Logistic,
+        Likelihood::Poisson { low: 0.0, high: 50.0 },
+        Likelihood::Multinomial { classes: 3 },
+    ];
+    for (likelihood, (storage, each)) in
+        likelihoods.into_iter().zip([("f64", 1), ("i8", 2), ("f32", 1), ("f64", 1)])
+    {
+        let exposures = matches!(likelihood, Likelihood::Poisson { .. });
+        let whole = Whole { likelihood, storage, each, weights: true, exposures };
+        let model =
+            Regression::new(likelihood).and_then(|m| m.with_intercept().intervals(0.95)).expect("valid");
+        let data = whole.part(0..UNITS);
+        let budget = Privacy::Budget(Budget::new(8.0, 1e-6).expect("valid"));
+        let prepared = model.prepare(data.shape(), budget).expect("valid");
+        let wanted = prepared.fit(&data, &mut RandomSource::insecure_seeded(7)).expect("a fit");
+        let found =
+            prepared.fit_rows(&whole.at_sites(), &mut RandomSource::insecure_seeded(7), &mut |_, _| {});
+        assert!(found.expect("a fit") == wanted, "{likelihood:?}");
+    }
+}
+
+/// A question about another table, or none, is refused and stops nobody.
+#[test]
+fn strange_questions_are_refused() {
+    /// Keeps what it is asked.
+    struct Listening(Mutex<Vec<String>>, Dataset);
+    impl Ask for Listening {
+        fn ask(&self, question: &str) -> Result<Vec<String>> {
+            self.0.lock().expect("alone").push(question.to_owned());
+            Ok(vec![answer(&in_memory(&self.1), question)?])
+        }
+    }
+    let whole =
+        Whole { likelihood: Likelihood::Logistic, storage: "f64", each: 1, weights: false, exposures: false };
+    let data = whole.part(0..UNITS);
+    let listening = Arc::new(Listening(Mutex::default(), data.clone()));
+    let model = Regression::new(whole.likelihood).and_then(|m| m.intervals(0.95)).expect("valid");
+    let prepared =
+        model.prepare(data.shape(), Privacy::Budget(Budget::new(8.0, 1e-6).expect("valid"))).expect("valid");
+    let rows = Sites::new(data.shape(), None, listening.clone());
+    prepared.fit_rows(&rows, &mut RandomSource::insecure_seeded(7), &mut |_, _| {}).expect("a fit");
+    let questions = listening.0.lock().expect("alone").clone();
+    assert!(questions.len() > 10);
+    let other = data.with_columns(&[0, 1]).expect("two columns");
+    let about_columns = |question: &&String| question.contains("centre") || question.contains("coefficients");
+    assert!(questions.iter().filter(about_columns).count() > 5);
+    for question in questions.iter().filter(about_columns) {
+        let refused = answer(&in_memory(&other), question).expect_err("of another table").to_string();
+        assert!(refused.contains("not of one kind"), "{refused}");
+    }
+    for question in ["", "{}", "[1]", &questions[0][..questions[0].len() - 1]] {
+        assert!(
+            answer(&in_memory(&data), question)
+                .expect_err("no question")
+                .to_string()
+                .contains("not a valid pass")
+        );
+    }
+    let one = answer(&in_memory(&data), &questions[0]).expect("an answer");
+    let last = answer(&in_memory(&data), questions.last().expect("some")).expect("an answer");
+    assert!(
+        merge(&[one.clone(), last]).is_err() && merge(&[]).is_err() && merge(&[one, "7".into()]).is_err()
+    );
+}
+
+/// What is not the rows that were announced is not fitted.
+#[test]
+fn other_rows_than_announced_are_refused() {
+    let whole = || Whole {
+        likelihood: Likelihood::Logistic,
+        storage: "f64",
+        each: 2,
+        weights: true,
+        exposures: false,
+    };
+    let says = |change: fn(&mut InBlocks), what: &str| {
+        let mut blocks = InBlocks { shape: whole().part(0..UNITS).shape(), whole: whole(), each: 100 };
+        change(&mut blocks);
+        let rows = Streamed::new(Arc::new(blocks), 0);
+        let model = Regression::new(Likelihood::Logistic).expect("valid").with_intercept();
+        let budget = Privacy::Budget(Budget::new(8.0, 1e-6).expect("valid"));
+        let prepared = model.prepare(rows.shape(), budget).expect("valid");
+        let found = prepared.fit_rows(&rows, &mut RandomSource::insecure_seeded(7), &mut |_, _| {});
+        let message = found.expect_err("nothing is released").to_string();
+        assert!(message.contains(what), "{message}");
+    };
+    says(|blocks| blocks.shape.units += 1, "not as many");
+    says(|blocks| blocks.shape.columns += 1, "another shape");
+    says(|blocks| blocks.whole.weights = false, "another shape");
+    let model = Regression::new(Likelihood::Logistic).expect("valid").with_intercept();
+    let budget = Privacy::Budget(Budget::new(8.0, 1e-6).expect("valid"));
+    let prepared = model.prepare(Shape::new(COLUMNS, 9), budget).expect("valid");
+    let rows = whole().streamed(100, 0);
+    let found = prepared.fit_rows(&rows, &mut RandomSource::insecure_seeded(7), &mut |_, _| {});
+    assert!(found.expect_err("another shape").to_string().contains("prepared for"));
+}
+
 #[test]
 fn parts_of_a_table_find_the_bounds_of_the_whole() {
     let likelihood = Likelihood::Gaussian { low: -1e6, high: 1e6 };
@@ -138,4 +332,11 @@ fn parts_of_a_table_find_the_bounds_of_the_whole() {
     let model = Regression::new(likelihood).expect("valid").with_intercept();
     let model = model.searching(columns, sought, 0.2).expect("valid");
     whole.compare(&model, 2.0);
+    let data = whole.part(0..UNITS);
+    let prepared = model.prepare(data.shape(), Privacy::Budget(Budget::new(2.0, 1e-6).expect("valid")));
+    let prepared = prepared.expect("valid");
+    let wanted = prepared.fit(&data, &mut RandomSource::insecure_seeded(7)).expect("a fit");
+    let rows = whole.streamed(70, 1 << 20);
+    let found = prepared.fit_rows(&rows, &mut RandomSource::insecure_seeded(7), &mut |_, _| {});
+    assert!(found.expect("a fit") == wanted);
 }

@@ -105,7 +105,7 @@ fn parts_of_a_table_merge_to_the_whole() {
                 for part in &found {
                     for (merged, part) in merged.iter_mut().zip(part) {
                         if let (Some(merged), Some(part)) = (merged, part) {
-                            merged.merge(part);
+                            assert!(merged.merge(part));
                         }
                     }
                 }
@@ -125,7 +125,12 @@ fn plain_sums_depend_on_the_cuts() {
     let residuals: Vec<f64> = (0..3_000).map(|_| numbers.uniform()).collect();
     let sums = |grid: &Grid| {
         let mut merged = partial_at(Level::best(), &cut(&design, 0..1_003), &residuals, grid);
-        merged.merge(&partial_at(Level::best(), &cut(&design, 1_003..3_000), &residuals[1_003..], grid));
+        assert!(merged.merge(&partial_at(
+            Level::best(),
+            &cut(&design, 1_003..3_000),
+            &residuals[1_003..],
+            grid
+        )));
         (merged.values(), partial_at(Level::best(), &design, &residuals, grid).values())
     };
     let (merged, whole) = sums(&Grid::none(8));
