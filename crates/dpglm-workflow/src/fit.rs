@@ -36,7 +36,7 @@ pub struct Prepared {
 
 /// Rows in memory, or not all of them.
 enum Rows {
-    Table(Dataset),
+    Table(Box<Dataset>),
     /// Known through passes alone.
     Elsewhere(Shape, Box<dyn PrivateRows + Send>),
 }
@@ -55,7 +55,7 @@ pub fn prepare(model: &Model, table: Encoded, schema: Schema, from: &Path) -> Re
     let (columns, target) = (table.columns.clone(), table.target.clone());
     let of_labels = notes::of_undeclared_labels(&table);
     let frame = Frame::new(&schema, model.intercept);
-    let rows = Rows::Table(frame.dataset(table.into())?);
+    let rows = Rows::Table(Box::new(frame.dataset(table.into())?));
     let prepared = prepare_rows(model, rows, frame.log_unit(), (columns, target), schema, from)?;
     Ok(Prepared { of_labels, ..prepared })
 }

@@ -115,7 +115,7 @@ pub fn bytes(text: &str) -> Option<usize> {
         _ => return None,
     };
     let bytes = number.parse::<f64>().ok()? * factor;
-    (bytes >= 1.0 && bytes < 1e18).then_some(bytes as usize)
+    (1.0..1e18).contains(&bytes).then_some(bytes as usize)
 }
 
 /// So many bytes, rounded up.

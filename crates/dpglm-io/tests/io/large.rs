@@ -65,8 +65,11 @@ fn rows(block: &RowBlock) -> Vec<Vec<u64>> {
         .collect()
 }
 
-/// The rows in blocks; of each unit, where there are units.
-fn found(table: &LargeTable) -> (Vec<Vec<u64>>, Vec<Vec<Vec<u64>>>, usize) {
+/// The bits of a row.
+type Row = Vec<u64>;
+
+/// The rows, those of each unit where there are units, and the number of blocks.
+fn found(table: &LargeTable) -> (Vec<Row>, Vec<Vec<Row>>, usize) {
     let (mut all, mut units, mut blocks) = (Vec::new(), Vec::new(), 0);
     let mut give = |packed: dpglm_io::large::Packed| {
         let block = packed.unpack()?;

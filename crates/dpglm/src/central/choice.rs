@@ -82,7 +82,7 @@ pub(crate) fn choose(
     let mut roundings = data.shape().rows_per_unit() * rounding(data.design());
     let mut sums: Vec<f64>;
     if choice.nonnegative && data.design().is_sparse() {
-        let present = column_scores(data.design(), &weighted, Map::Present, &grid).values();
+        let present = column_scores(data.design(), weighted, Map::Present, &grid).values();
         let whole = |row: usize| (weighted(row) / score.cap() / UNIT).round() as i128;
         let total: i128 = (0..data.design().rows()).map(whole).sum();
         let total = total as f64 * (UNIT * score.cap());
@@ -90,7 +90,7 @@ pub(crate) fn choose(
         roundings = 2.0 * roundings + data.shape().rows_per_unit() * UNIT;
     } else {
         let map = vote::choose(data, constant, &asked, session)?;
-        sums = column_scores(data.design(), &weighted, map, &grid).values();
+        sums = column_scores(data.design(), weighted, map, &grid).values();
     }
     sums.drain(..constant);
     // Step 2

@@ -46,17 +46,20 @@ pub struct Arguments {
     /// Write the model as JSON, for `dpglm predict` and `dpglm show`
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Overwrite the output file if it exists: what it holds may have been paid from a budget
+    #[arg(long, requires = "output")]
+    force: bool,
 }
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let schema = Schema::load(&arguments.schema)?;
     let known = PublicFacts::Schema(schema.clone());
     let request =
-        FitRequest { family: arguments.family, level: arguments.intervals, ..FitRequest::default() };
+        FitRequest { family: arguments.family.clone(), level: arguments.intervals, ..FitRequest::default() };
     let model = request.model(&known)?;
     model.validate()?;
     let privacy = arguments.budget.privacy()?;
-    let destination = Destination::new(arguments.output.as_deref(), None)?;
+    let destination = Destination::new(arguments.output.as_deref(), None, arguments.force)?;
     let ask = Arc::new(Carried::new(&arguments.folder, &arguments.sites, &schema)?);
     let prepared = fit::prepare_sites(&model, &known, schema, arguments.rows, ask.clone())?;
     let mut rng = arguments.budget.source()?;

@@ -154,10 +154,14 @@ impl Blocks for InBlocks {
     }
 
     fn read(&self, give: &mut dyn FnMut(Block) -> Result<()>) -> Result<()> {
-        let whole = self.whole;
+        let whole = &self.whole;
         let starts = (0..UNITS).step_by(self.each);
         let parts = starts.map(|start| start..(start + self.each).min(UNITS));
-        parts.map(|part| -> Block { Box::new(move || Ok(whole.part(part))) }).try_for_each(give)
+        let block = |part| -> Block {
+            let whole = whole.clone();
+            Box::new(move || Ok(whole.part(part)))
+        };
+        parts.map(block).try_for_each(give)
     }
 }
 
@@ -234,7 +238,7 @@ fn five_sites_give_the_fit_of_the_whole() {
     for (likelihood, (storage, each)) in
         likelihoods.into_iter().zip([("f64", 1), ("i8", 2), ("f32", 1), ("f64", 1)])
     {
-        let exposures = likelihood.takes_exposures();
+        let (name, exposures) = (format!("{likelihood:?}"), likelihood.takes_exposures());
         let model = Regression::new(likelihood.clone());
         let whole = Whole { likelihood, storage, each, weights: true, exposures };
         let model = model.and_then(|m| m.with_intercept().intervals(0.95)).expect("valid");
@@ -244,7 +248,7 @@ fn five_sites_give_the_fit_of_the_whole() {
         let wanted = prepared.fit(&data, &mut RandomSource::insecure_seeded(7)).expect("a fit");
         let found =
             prepared.fit_rows(&whole.at_sites(), &mut RandomSource::insecure_seeded(7), &mut |_, _| {});
-        assert!(found.expect("a fit") == wanted, "{likelihood:?}");
+        assert!(found.expect("a fit") == wanted, "{name}");
     }
 }
 
