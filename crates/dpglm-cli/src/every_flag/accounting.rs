@@ -63,7 +63,7 @@ pub const ACCOUNT: Table = Table {
         ),
         (
             "--delta",
-            &[("m", Instead("--delta 1e-5", "--delta 1e-6")), ("ef", Refused("--delta 1e-5", WITH_EVENTS))],
+            &[("ma", Instead("--delta 1e-5", "--delta 1e-6")), ("ef", Refused("--delta 1e-5", WITH_EVENTS))],
         ),
         ("--pure", &[("mfa", Refused("--pure", WITH_EVENTS)), ("e", Instead("--pure", "--delta 1e-5"))]),
         (

@@ -11,6 +11,7 @@ const NEAREST: &[(&str, usize, &str)] = &[
     ("crates/dpglm/src/model/fit.rs", 4, "coefficients and their intervals"),
     ("crates/dpglm-cli/src/commands/collect/curator.rs", 1, "estimates"),
     ("crates/dpglm-cli/src/commands/collect/simulate.rs", 4, "seconds and rates"),
+    ("crates/dpglm-cli/src/progress.rs", 4, "sizes, rates and times"),
     ("crates/dpglm-cli/src/every_flag/files.rs", 5, "cells of tables that a test writes"),
     ("crates/dpglm-collect/src/page/client.js", 3, "the report that is shown to its sender"),
     ("crates/dpglm-collect/src/server/pages.rs", 2, "estimates"),

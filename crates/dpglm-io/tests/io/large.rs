@@ -14,7 +14,7 @@ exposure = "time"
 unit = "who"
 [columns]
 age = { kind = "real", bounds = [10, 90] }
-visits = { kind = "count", bounds = [-3, 10], fill = 2.5 }
+visits = { kind = "count", bounds = [0, 10], fill = 2 }
 many = { kind = "count", bounds = [0, 1000] }
 sex = { kind = "binary", levels = ["f", "m"] }
 work = { kind = "category", levels = ["a", "b", "c"] }
