@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pandas as pd
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "gauntlet"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "gauntlet"))
 import tasks  # noqa: E402
 
 TABLES = (

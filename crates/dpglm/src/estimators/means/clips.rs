@@ -2,15 +2,10 @@
 //!
 //! # Algorithm
 //! 1. The centre is a private median among even places, as many as the units can tell apart.
-//! 2. On each side of it, a clip at a distance `w` among geometric ones from the declared room down to a floor, by the exponential
+//! 2. On each side of it, a clip at a distance `w` of [`STEPS`] geometric ones within the declared room, by the exponential
 //!    mechanism with weight `exp(-eta beyond(w)) / w^PULL`: light tails are cut near their end, heavy ones where about
-//!    `PULL / (eta * tail index)` units lie beyond. The floor is a part of the larger room and of the other side's clip, so that a column
-//!    which is nearly constant keeps its rare rows; a room below it is not cut.
-//!
-//! # Why so few candidates
-//! Where b units lie at an end of the range and nothing between, every distance short of that end cuts the same b units. Together such
-//! distances outweigh the one that cuts nobody by their number, beside `(room / w)^PULL`. So none lies below the floor, where a shorter
-//! distance would gain nothing for the units it cuts, and steps are coarse: half a step is 4% of the noise.
+//!    `PULL / (eta * tail index)` units lie beyond. No reward is given for a distance below a floor, a part of the larger room
+//!    and of the other side's clip, so that a column which is nearly constant keeps its rare rows.
 //!
 //! # Guarantee
 //! A unit has one number in each release: the mean of its cells that count for the median, the largest (smallest) for a clip. A median
@@ -26,23 +21,22 @@ use crate::passes::cells::{Cell, CellPass, CellRows};
 use crate::release::{Chosen, Handle, ReleaseSession};
 
 /// Distances from the centre, each this part of the last.
-const STEP: f64 = 1.08;
-const MOST_STEPS: f64 = 100.0;
+const STEP: f64 = 1.04;
+const STEPS: i32 = 200;
 /// A clip twice as wide needs `2^PULL` times the evidence, but for so few units that they could not win.
-const PULL: f64 = 4.0;
+const PULL: f64 = 4.5;
 const PULL_PER_UNIT: f64 = 1.0 / 24.0;
-/// No clip is shorter than this part of the larger room; than the second, where the centre lies at an end of the range.
+/// No reward below this part of the larger room; above it where the centre lies at an end of the range.
 const FLOOR: f64 = 0.01;
-const FLOOR_AT_END: f64 = 0.04;
+const FLOOR_AT_END: f64 = 0.1;
 /// Nor below this part of the narrower side's clip.
 const FLOOR_BESIDE: f64 = 0.4;
-/// A share of the units that is always to be seen: the whole of what a short distance gains is no more than it outweighs.
+/// A share of the units that is always to be seen: the whole reward is no more than it outweighs.
 const SEEN: f64 = 0.03;
 /// The public part of a score is a multiple of this, so that its sum with up to `2^36` units is exact.
 const GRAIN: f64 = 1.0 / 65_536.0;
-/// What clipping may take away, in units of `pull / eta` units times how far beyond the clip they may lie: the geometric mean of the
-/// clip's distance from the centre, as in a tail that goes on as it began, and of the declared room.
-const ALLOWANCE: f64 = 0.5;
+/// What clipping may take away, in units of `pull / eta` units times the clip's distance from the centre.
+const ALLOWANCE: f64 = 0.3;
 
 /// A number's clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,14 +46,12 @@ pub(in crate::estimators) struct Clip {
     pub centre: f64,
     /// What clipping may have taken from the mean over units, before the column's shape is looked at.
     pub allowance: f64,
-    /// The share of the units that may lie beyond it unseen.
-    pub unseen: f64,
 }
 
 impl Clip {
     /// None: the declared range.
     pub(super) fn declared(low: f64, high: f64) -> Self {
-        Self { low, high, centre: low / 2.0 + high / 2.0, allowance: 0.0, unseen: 0.0 }
+        Self { low, high, centre: low / 2.0 + high / 2.0, allowance: 0.0 }
     }
 
     pub(in crate::estimators) fn middle(&self) -> f64 {
@@ -133,14 +125,13 @@ impl Side<'_> {
         let eta = 2.0 / plan.rank_noise(WIDER, session.noise_per_sensitivity(WIDER));
         let least = if rooms[order[0]] <= 1e-9 * room { FLOOR_AT_END } else { FLOOR };
         let mut floor = room * least.max((-eta * n * SEEN / pull(eta, n)).exp());
-        let (mut widths, mut squares, mut unseen) = (rooms, 0.0, 0.0);
+        let (mut widths, mut squares) = (rooms, 0.0);
         for (side, what) in order.into_iter().zip([NARROWER, WIDER]) {
             let eta = 2.0 / plan.rank_noise(what, session.noise_per_sensitivity(what));
             let pull = pull(eta, n);
             let width = self.distance(side == 1, centre, rooms[side], floor, pull / eta, what, session)?;
             if width < rooms[side] {
-                unseen = pull / eta / n;
-                squares += (ALLOWANCE * unseen).powi(2) * width * rooms[side];
+                squares += (ALLOWANCE * pull / eta * width / n).powi(2);
             }
             widths[side] = width;
             floor = floor.max(FLOOR_BESIDE * width);
@@ -150,7 +141,6 @@ impl Side<'_> {
             high: (centre + widths[1]).min(high),
             centre,
             allowance: squares.sqrt(),
-            unseen,
         };
         Ok(clip)
     }
@@ -167,9 +157,11 @@ impl Side<'_> {
         what: Handle<Chosen>,
         session: &mut ReleaseSession<'_>,
     ) -> Result<f64> {
-        // Largest first; a side without more room than the floor has one candidate, which costs what it was planned to.
-        let steps = ((room / floor).ln() / STEP.ln()).floor().clamp(0.0, MOST_STEPS) as i32;
-        let widths: Vec<f64> = (0..=steps).map(|k| room * STEP.powi(-k)).collect();
+        // Largest first; a side without room has one candidate, which costs what it was planned to.
+        let widths: Vec<f64> = match room > 0.0 {
+            true => (0..STEPS).map(|k| room * STEP.powi(-k)).collect(),
+            false => vec![0.0],
+        };
         let mut total = 0;
         let scores: Vec<f64> = self
             .beyond(upper, centre, &widths)?
@@ -177,7 +169,7 @@ impl Side<'_> {
             .zip(&widths)
             .map(|(count, width)| {
                 total += count;
-                let wide = reward * (width.max(1e-300) / room.max(1e-300)).ln();
+                let wide = reward * (width.max(floor).max(1e-300) / room.max(1e-300)).ln();
                 -(total as f64) - (wide / GRAIN).round().clamp(-1e10, 1e10) * GRAIN
             })
             .collect();

@@ -5,10 +5,8 @@
 //!    more.
 //! 2. A mean is the clip's middle plus `half sum / count`. Its noise is that of the sum and, to first order, of the count.
 //! 3. Sampling: the released variance over the number that count. Weights below 1 make that number too small, never too large.
-//! 4. What the clips may have taken away: the allowance that was planned for, less where the clip's ends are seen to be populated. The
-//!    second moment about the centre, in units of the squared clip, is the least number of units that differ from the centre. Where that is
-//!    many times the number that may lie beyond the clip unseen, the bulk of the column reaches to the clip, and a tail ends near it. Where
-//!    it is not, the units beyond may be all there is, and lie anywhere.
+//! 4. What the clips may have taken away: the allowance that was planned for, the larger the heavier the tails look, which is the
+//!    smaller the second moment about the centre is beside the clip's width.
 
 use super::clips::Clip;
 use super::plan::Plan;
@@ -17,10 +15,10 @@ use super::{Block, Means};
 use crate::accounting::Certificate;
 use crate::central::interval::{Interval, intervals};
 
-/// The allowance is whole up to so many units at the clip's ends for each that may lie beyond; above it falls with the square, down to a
-/// part of it.
-const FEW: f64 = 5.5;
-const LEAST_ALLOWANCE: f64 = 0.3;
+/// A second moment beside which the allowance is as planned, in units of the squared distance of the farther clip.
+const USUAL: f64 = 0.05;
+const HEAVIER: f64 = 0.7;
+const ALLOWANCES: (f64, f64) = (0.5, 5.0);
 
 /// The means of a table, group after group (one group of all rows unless groups were declared).
 #[derive(Debug, Clone, PartialEq)]
@@ -86,7 +84,8 @@ pub(in crate::estimators) fn estimate(
     clips: &[Option<Clip>],
     groups: &[Vec<BlockSums>],
 ) -> Vec<GroupMeans> {
-    let factors: Vec<f64> = (0..clips.len()).map(|b| doubt(clips[b], groups.iter().map(|g| &g[b]))).collect();
+    let factors: Vec<f64> =
+        (0..clips.len()).map(|b| heaviness(clips[b], groups.iter().map(|g| &g[b]))).collect();
     groups
         .iter()
         .map(|blocks| {
@@ -122,8 +121,8 @@ pub(in crate::estimators) fn average(blocks: &[BlockSums]) -> Option<Counted> {
     Some(Counted { share: weighted / precision, noise: precision.sqrt().recip() })
 }
 
-/// The part of a clip's allowance that is left, for the shape of its column over all groups.
-fn doubt<'s>(clip: Option<Clip>, sums: impl Iterator<Item = &'s BlockSums>) -> f64 {
+/// How much more than planned a clip may have taken away, for the shape of its column over all groups.
+fn heaviness<'s>(clip: Option<Clip>, sums: impl Iterator<Item = &'s BlockSums>) -> f64 {
     let Some(clip) = clip else { return 0.0 };
     let (mut count, mut sum, mut square) = (0.0, 0.0, 0.0);
     for group in sums {
@@ -131,10 +130,11 @@ fn doubt<'s>(clip: Option<Clip>, sums: impl Iterator<Item = &'s BlockSums>) -> f
         sum += group.sums[0];
         square += group.squares.unwrap_or(0.0);
     }
+    let count = count.max(1e-9);
     let centre = (clip.centre - clip.middle()) / clip.half();
-    let moment = square - 2.0 * centre * sum + centre * centre * count;
-    let at_the_ends = (moment / (1.0 + centre.abs()).powi(2)).max(1e-300);
-    (FEW * clip.unseen / at_the_ends).powi(2).clamp(LEAST_ALLOWANCE, 1.0)
+    let moment = square / count - 2.0 * centre * sum / count + centre * centre;
+    let farther = (1.0 + centre.abs()).powi(2);
+    (USUAL * farther / moment.max(1e-9)).powf(HEAVIER).clamp(ALLOWANCES.0, ALLOWANCES.1)
 }
 
 /// One group.
