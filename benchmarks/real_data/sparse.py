@@ -207,8 +207,10 @@ SCORES = [("auc", 3), ("error", 3), ("columns", 1)]
 
 
 def mean_and_error(values, digits):
-    spread = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else float("nan")
-    return f"{np.mean(values):.{digits}f} ({spread:.{digits}f})"
+    mean = f"{np.mean(values):.{digits}f}"
+    if len(values) < 2:
+        return mean
+    return f"{mean} ({np.std(values, ddof=1) / np.sqrt(len(values)):.{digits}f})"
 
 
 if __name__ == "__main__":
