@@ -206,7 +206,7 @@ WRONG = [
     ({"method": "noisy-iht", "sparsity": 2, "intervals": 0.9}, ["--method", "noisy-iht", "--sparsity", 2, "--intervals", 0.9]),
     ({"sparsity": 99}, ["--sparsity", 99]),
     ({"sparsity": 2, "method": "gradient"}, ["--sparsity", 2, "--method", "gradient"]),
-    ({"row_norm": 1.0}, ["--row-norm", 1]),
+    ({"row_norm": -1.0}, ["--row-norm", -1]),
     ({"accept": "anything"}, ["--accept", "anything"]),
     ({"sparsity": 2, "tune": "sparsity=auto"}, ["--sparsity", 2, "--tune", "sparsity=auto"]),
     ({"tune": "steps=auto"}, ["--tune", "steps=auto"]),

@@ -28,7 +28,7 @@ class Ledger:
     ...     path = pathlib.Path(folder) / "hospital.ledger"
     ...     ledger = dpglm.Ledger.create(path, epsilon=4.0, delta=1e-6, data="visits", purpose="mean stay")
     ...     mean = dpglm.PrivateMean(epsilon=1.0, delta=1e-6, feature_bounds=(-50, 50)).fit(X, ledger=ledger)
-    ...     [charge["purpose"] for charge in ledger.charges], ledger.remaining() > 3.8
+    ...     [charge["purpose"] for charge in ledger.charges], ledger.remaining() > 3.7
     (['mean stay'], True)
     """
 
