@@ -1,14 +1,14 @@
-//! Tables larger than memory: read once into a scratch file of short rows ([`scratch`]), or again from their source in every pass
-//! ([`source`]).
+//! Tables larger than memory: read once into a scratch file of short rows (`scratch`), or again from their source in every pass
+//! (`source`).
 //!
 //! A [`LargeTable`] knows what is public of a table and gives its rows in blocks, as often as needed, always the same. All rows of a unit are in
 //! one block. Its memory is what [`Room`] allows, however many rows there are.
 //!
 //! | what | where |
 //! | --- | --- |
-//! | how much memory goes where | [`room`] |
-//! | rows in a scratch file, those of a unit brought together | [`scratch`] |
-//! | rows from their source, which must not change | [`source`] |
+//! | how much memory goes where | `room` |
+//! | rows in a scratch file, those of a unit brought together | `scratch` |
+//! | rows from their source, which must not change | `source` |
 
 mod room;
 mod scratch;

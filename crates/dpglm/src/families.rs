@@ -20,7 +20,7 @@
 //!
 //! # Guarantee
 //! No promise rests on what a family computes: domains, sizes and caps are enforced on its numbers where they are used
-//! ([`Likelihood::score`], [`BoundedScore::value`]).
+//! (`Likelihood::score`, [`BoundedScore::value`]).
 
 mod domain;
 mod gaussian;

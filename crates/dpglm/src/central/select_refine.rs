@@ -1,16 +1,16 @@
 //! Sparse generalized linear models: choose the columns once, then spend the rest of the budget on them alone.
 //!
 //! # Algorithm
-//! 1. Where to start and how large a score may be ([`super::start`]).
+//! 1. Where to start and how large a score may be (`start`).
 //! 2. If more than twice as many columns are there as may be kept: as many columns as the budget can tell from noise, and no more than
-//!    asked for ([`super::affordable`]), by the votes of their entries ([`super::choice`]).
+//!    asked for (`affordable`), by the votes of their entries (`choice`).
 //! 3. The dense fit of [`super::glm`] on the chosen columns, or on all, with all its steps, and its intervals if asked for.
 //! 4. Unless intervals are asked for: what noise cannot hide and is not clear of zero becomes zero; what noise hides is shrunk towards
-//!    what a chosen column may have ([`super::settle`]). If all columns were fitted, the s coefficients that are the most
+//!    what a chosen column may have (`settle`). If all columns were fitted, the s coefficients that are the most
 //!    standard errors from zero are kept. Both are functions of what was released.
 //!
 //! # Guarantee
-//! Replacement of one unit, for every data set. What is released before the fit is [`super::start`]'s and [`super::choice`]'s; the number
+//! Replacement of one unit, for every data set. What is released before the fit is `start`'s and `choice`'s; the number
 //! of columns and the shares of the budget are functions of public numbers. The rest is [`super::glm`]'s, on a table that is a
 //! function of the rows one by one and of the released columns.
 //!
