@@ -87,7 +87,11 @@ fn what_cannot_be_read_in_blocks_is_refused() {
     let fit = format!("{LOGISTIC} --epsilon 1 --delta 1e-5 --memory 1GiB");
     arrays.refuses(&fit, 1, &["y.npy", "last column"]);
     folder.write("a.csv", "age,income\n1,2\n");
-    folder.refuses("fit *.csv --schema schema.toml --epsilon 1 --delta 1e-5", 1, &["a.csv", "declared in the schema but missing"]);
+    folder.refuses(
+        "fit *.csv --schema schema.toml --epsilon 1 --delta 1e-5",
+        1,
+        &["a.csv", "declared in the schema but missing"],
+    );
 }
 
 #[cfg(target_os = "linux")]
