@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 PENALTY, STRONGER = 1e-6, 1e-4
+# The variance is this power of the mean, times the dispersion; the link is the logarithm.
+POWERS = dict(poisson=1.0, gamma=2.0, tweedie=1.5)
 
 
 @dataclass
@@ -76,7 +78,7 @@ def fit(family, X, y, exposure=None, classes=2, inference=False):
 def _start(family, Y, exposure):
     if family == "gaussian":
         return Y.mean(0)
-    if family == "poisson":
+    if family in POWERS:
         return np.log(max(Y.sum(), 0.5) / exposure.sum())
     shares = np.clip(Y.mean(0), 0.5 / len(Y), 1)
     return np.log(shares / max(1 - Y.mean(0).sum(), 0.5 / len(Y)))
@@ -86,7 +88,7 @@ def _mean(family, eta, exposure):
     with np.errstate(over="ignore"):
         if family == "gaussian":
             return eta
-        if family == "poisson":
+        if family in POWERS:
             return np.exp(np.minimum(eta, 700)) * exposure[:, None]
         top = np.maximum(eta.max(1, keepdims=True), 0)
         odds = np.exp(eta - top)
@@ -100,12 +102,20 @@ def _loss(family, Y, eta, exposure):
     with np.errstate(over="ignore"):
         if family == "poisson":
             return np.sum(exposure[:, None] * np.exp(eta) - Y * eta)
+        if family in POWERS:
+            mean, p = exposure[:, None] * np.exp(eta), POWERS[family]
+            return np.sum(Y / mean + eta) if p == 2 else np.sum(mean ** (2 - p) / (2 - p) - Y * mean ** (1 - p) / (1 - p))
         top = np.maximum(eta.max(1), 0)
         return np.sum(top + np.log(np.exp(-top) + np.exp(eta - top[:, None]).sum(1))) - np.sum(Y * eta)
 
 
 def _residual(family, D, Y, exposure, theta):
-    return Y - _mean(family, D @ theta.T, exposure)
+    return _score(family, Y, _mean(family, D @ theta.T, exposure))
+
+
+def _score(family, Y, mean):
+    """The derivative of the log-likelihood in the predictor."""
+    return Y - mean if POWERS.get(family, 1) == 1 else (Y - mean) * mean ** (1 - POWERS[family])
 
 
 def _meat(D, residual):
@@ -123,8 +133,8 @@ def _meat(D, residual):
 def _curvature(family, D, mean):
     if family == "gaussian":
         return D.T @ D
-    if family == "poisson":
-        return (D * mean).T @ D
+    if family in POWERS:
+        return (D * mean ** (2 - POWERS[family])).T @ D
     K, width = mean.shape[1], D.shape[1]
     out = np.empty((K * width, K * width))
     for k in range(K):
@@ -147,7 +157,7 @@ def _newton(family, D, Y, exposure, theta, penalty):
     value = objective(theta)
     for _ in range(60):
         mean = _mean(family, D @ theta.T, exposure)
-        gradient = ((Y - mean).T @ D).ravel() - penalties * theta.ravel()
+        gradient = (_score(family, Y, mean).T @ D).ravel() - penalties * theta.ravel()
         hessian = _curvature(family, D, mean) + np.diag(penalties)
         step = np.linalg.solve(hessian + unit, gradient)
         decrement, length = step @ gradient, 1.0

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+POWER = 1.5  # of the mean in the variance of a Tweedie task
 LARGEST = 1e12  # what stands for infinity
-NAMES = dict(logistic="log-loss", gaussian="1 - R2", poisson="mean Poisson deviance", multinomial="log-loss")
+NAMES = dict(logistic="log-loss", gaussian="1 - R2", poisson="mean Poisson deviance", multinomial="log-loss", gamma="mean gamma deviance", tweedie="mean Tweedie deviance")
 
 
 def loss(family, y, predicted):
@@ -16,6 +17,12 @@ def loss(family, y, predicted):
             value = -np.mean(np.log(np.clip(predicted[np.arange(len(y)), y.astype(int)], 1e-12, 1)))
         elif family == "gaussian":
             value = np.sum((y - predicted) ** 2) / np.sum((y - y.mean()) ** 2)
+        elif family == "gamma":
+            ratio = y / np.maximum(predicted, 1e-12)
+            value = 2 * np.mean(ratio - 1 - np.log(ratio))
+        elif family == "tweedie":
+            mean, p = np.maximum(predicted, 1e-12), POWER
+            value = 2 * np.mean(y ** (2 - p) / ((1 - p) * (2 - p)) - y * mean ** (1 - p) / (1 - p) + mean ** (2 - p) / (2 - p))
         else:
             mean = np.maximum(predicted, 1e-12)
             value = 2 * np.mean(np.where(y > 0, y * np.log(np.where(y > 0, y, 1) / mean), 0) - (y - mean))

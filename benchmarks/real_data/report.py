@@ -17,7 +17,7 @@ WIDTH = 130
 INTRODUCTION = [
     "Rows held out from five public tables, predicted by models fitted to the others. `benchmarks/real_data/README.md` says how to make"
     " this page; it was made by",
-    "```sh\n{command}\n```",
+    "<!-- not run: it needs the tables and half an hour -->\n```sh\n{command}\n```",
     "with {versions}. Each number is a mean over random splits (80% fitted, 20% scored, by person where a person has several rows), its"
     " standard error in brackets. *Worse than the optimum* is a mean of differences within a split, so the luck of the split cancels."
     " delta is 1/(10 n), n the number of people (rows) fitted to. Columns and bounds: `benchmarks/real_data/schemas`, each with its"

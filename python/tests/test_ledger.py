@@ -54,6 +54,22 @@ def test_every_way_pays(ledger: dpglm.Ledger) -> None:
         ledger.verify("0" * 64)
 
 
+def test_a_block_pays_for_all_in_it(ledger: dpglm.Ledger) -> None:
+    with dpglm.Ledger(ledger.path, data="people", purpose="in a block") as block:
+        model = block.fit(linear(), X, Y)
+        block.fit(dpglm.PrivateMean(feature_bounds=(-1, 1), **BUDGET), X)
+        block.fit_table(FRAME, SCHEMA, **BUDGET)
+        block.glm("y ~ a", FRAME, family="gaussian", bounds={"a": (-1, 1), "y": (-2, 2)}, **BUDGET)
+        block.describe(FRAME, SCHEMA, **BUDGET)
+    assert model.certificate_.grade == "certified"
+    assert [charge["what"] for charge in ledger.charges] == ["fit", "mean", "fit", "fit", "describe"]
+    assert {charge["purpose"] for charge in ledger.charges} == {"in a block"}
+    with pytest.raises(RuntimeError, match="stop"), dpglm.Ledger(ledger.path) as block:
+        block.fit(linear(), X, Y)
+        raise RuntimeError("stop")
+    assert len(ledger.charges) == 6
+
+
 def test_what_has_no_room_is_refused_and_what_fits_is_said(ledger: dpglm.Ledger) -> None:
     linear(epsilon=3.5).fit(X, Y, ledger=ledger)
     before = pathlib.Path(ledger.path).read_bytes()

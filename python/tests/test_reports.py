@@ -65,7 +65,7 @@ def test_wrong_results_are_refused(table: Any, tmp_path: Path) -> None:
 def test_estimates_are_data_frames(table: Any) -> None:
     model = fitted(table)
     tidy = model.tidy()
-    assert list(tidy.columns) == ["term", "estimate", "std_error", "conf_low", "conf_high", "determined"]
+    assert list(tidy.columns) == ["term", "estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high", "determined"]
     assert list(tidy["term"])[:2] == ["(Intercept)", "age"] and len(tidy) == 5
     document = json.loads(model.to_json())
     assert tidy["estimate"].tolist() == list(document["estimates"].values())

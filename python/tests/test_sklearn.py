@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -18,40 +19,71 @@ import dpglm
 
 INFINITE = float("inf")
 LABELS = "the labels are a public declaration: those that the check makes up are not declared, and count as missing cells"
-
-# epsilon = inf runs the private algorithm without its noise, so that checks of accuracy and repetition can hold.
-REGRESSORS = [
-    dpglm.PrivateLinearRegression(epsilon=INFINITE, delta=None, feature_bounds=(-10, 10), target_bounds=(-400, 400)),
-    dpglm.PrivatePoissonRegressor(epsilon=INFINITE, delta=None, feature_bounds=(-10, 10), target_bounds=(0, 100)),
-]
-MEAN = dpglm.PrivateMean(epsilon=INFINITE, delta=None, feature_bounds=(-10, 10))
-CLASSIFIER = dpglm.PrivateLogisticRegression(epsilon=INFINITE, delta=None, feature_bounds=(-10, 10), classes=[0, 1, 2, 3])
-
 RESPONSES = "a missing or infinite response follows the public rule: an error would depend on one private row"
 CONTINUOUS = "whether a response is a declared label depends on private cells: one that is not counts as missing, without an error"
-
 EMPTY = "two of the four declared classes have no rows here, and keep a small probability that no single score orders"
-
 OBJECTS = "a cell that is neither number nor text counts as missing: an error would depend on one private cell"
+WEIGHTS = "weights are private: they go with their declared bounds, without which they are refused"
+ZEROS = "whether all weights are zero depends on private cells: the fit goes on without an error"
+REPEATED = "with 15 rows of 30 columns a fit goes with the number of rows: repeating all of them, without weights, changes it too"
 
-EXPECTED: dict[str, dict[str, str]] = {
-    "PrivateLinearRegression": {"check_supervised_y_no_nan": RESPONSES, "check_dtype_object": OBJECTS},
-    "PrivatePoissonRegressor": {"check_supervised_y_no_nan": RESPONSES, "check_dtype_object": OBJECTS},
-    "PrivateMean": {"check_dtype_object": OBJECTS},
-    "PrivateLogisticRegression": {
-        "check_dtype_object": OBJECTS,
-        "check_supervised_y_no_nan": RESPONSES,
-        "check_classifiers_regression_target": CONTINUOUS,
-        "check_classifiers_classes": LABELS,
-        "check_classifiers_train": LABELS,
-        "check_decision_proba_consistency": EMPTY,
-    },
-    # With the checks' own labels declared, only these are left.
-    "Declaring": {"check_classifiers_regression_target": CONTINUOUS, "check_dtype_object": OBJECTS},
+# What is asked of all models; those below that are given bounds of weights have to pass the checks of weights.
+MODEL = {"check_supervised_y_no_nan": RESPONSES, "check_dtype_object": OBJECTS}
+UNDECLARED = dict.fromkeys(
+    [
+        "check_all_zero_sample_weights_error",
+        "check_sample_weights_pandas_series",
+        "check_sample_weights_not_an_array",
+        "check_sample_weights_list",
+        "check_sample_weights_shape",
+        "check_sample_weights_not_overwritten",
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+    ],
+    WEIGHTS,
+)
+WEIGHTED = {
+    "check_all_zero_sample_weights_error": ZEROS,
+    "check_sample_weight_equivalence_on_dense_data": REPEATED,
+    "check_sample_weight_equivalence_on_sparse_data": REPEATED,
+}
+LABELLED = {
+    "check_classifiers_regression_target": CONTINUOUS,
+    "check_classifiers_classes": LABELS,
+    "check_classifiers_train": LABELS,
+    "check_decision_proba_consistency": EMPTY,
 }
 
 
-class Declaring(dpglm.PrivateLogisticRegression):
+class Weighing:
+    """Declares the bounds of whatever weights it is given: those of the checks are public, those of users are not."""
+
+    def fit(self, X, y, sample_weight=None):  # type: ignore[no-untyped-def]
+        self.weight_bounds = None if sample_weight is None else (0, 10)
+        return super().fit(X, y, sample_weight=sample_weight)  # type: ignore[misc]
+
+
+class WeighingLinear(Weighing, dpglm.PrivateLinearRegression):
+    pass
+
+
+class WeighingPoisson(Weighing, dpglm.PrivatePoissonRegressor):
+    pass
+
+
+class WeighingGamma(Weighing, dpglm.PrivateGammaRegressor):
+    pass
+
+
+class WeighingTweedie(Weighing, dpglm.PrivateTweedieRegressor):
+    pass
+
+
+class WeighingLogistic(Weighing, dpglm.PrivateLogisticRegression):
+    pass
+
+
+class Declaring(WeighingLogistic):
     """Declares the labels of whatever it is given: the checks' rows are public, those of users are not."""
 
     def __init__(self, *, epsilon=INFINITE, delta=None, feature_bounds=(-10, 10)):  # type: ignore[no-untyped-def]
@@ -69,17 +101,37 @@ class Declaring(dpglm.PrivateLogisticRegression):
     def classes(self, labels) -> None:  # type: ignore[no-untyped-def]
         pass
 
-    def fit(self, X, y):  # type: ignore[no-untyped-def]
+    def fit(self, X, y, sample_weight=None):  # type: ignore[no-untyped-def]
         if y is not None:
             labels = np.unique(np.asarray(y))
             # A second label that nobody has: one class is no reason to refuse.
             self._labels = labels if len(labels) != 1 else np.unique([labels[0], type(labels[0])(0), type(labels[0])(1)])
-        return super().fit(X, y)
+        return super().fit(X, y, sample_weight)
 
 
-@pytest.mark.parametrize("estimator", [*REGRESSORS, MEAN, CLASSIFIER], ids=lambda e: type(e).__name__)
-def test_checks_of_scikit_learn(estimator: object) -> None:
-    run_checks(estimator, EXPECTED[type(estimator).__name__])
+# epsilon = inf runs the private algorithm without its noise, so that checks of accuracy and repetition can hold.
+OPEN = {"epsilon": INFINITE, "delta": None, "feature_bounds": (-10, 10)}
+ONE_LABEL = {"check_classifiers_one_label_sample_weights": WEIGHTS}
+CHECKED = [
+    (dpglm.PrivateMean(**OPEN), {"check_dtype_object": OBJECTS}),
+    (dpglm.PrivateLinearRegression(target_bounds=(-400, 400), **OPEN), {**MODEL, **UNDECLARED}),
+    (WeighingLinear(target_bounds=(-400, 400), **OPEN), {**MODEL, **WEIGHTED}),
+    (dpglm.PrivatePoissonRegressor(target_bounds=(0, 100), **OPEN), {**MODEL, **UNDECLARED}),
+    (WeighingPoisson(target_bounds=(0, 100), **OPEN), {**MODEL, **WEIGHTED}),
+    (dpglm.PrivateGammaRegressor(target_bounds=(0.01, 400), **OPEN), {**MODEL, **UNDECLARED}),
+    (WeighingGamma(target_bounds=(0.01, 400), **OPEN), {**MODEL, **WEIGHTED}),
+    (dpglm.PrivateTweedieRegressor(target_bounds=(0, 400), **OPEN), {**MODEL, **UNDECLARED}),
+    (WeighingTweedie(target_bounds=(0, 400), **OPEN), {**MODEL, **WEIGHTED}),
+    (dpglm.PrivateLogisticRegression(classes=[0, 1, 2, 3], **OPEN), {**MODEL, **UNDECLARED, **LABELLED, **ONE_LABEL}),
+    (WeighingLogistic(classes=[0, 1, 2, 3], **OPEN), {**MODEL, **WEIGHTED, **LABELLED}),
+    # With the checks' own labels declared, only these are left.
+    (Declaring(), {**WEIGHTED, "check_classifiers_regression_target": CONTINUOUS, "check_dtype_object": OBJECTS}),
+]
+
+
+@pytest.mark.parametrize(("estimator", "expected"), CHECKED, ids=[type(estimator).__name__ for estimator, _ in CHECKED])
+def test_checks_of_scikit_learn(estimator: object, expected: dict[str, str]) -> None:
+    run_checks(estimator, expected)
 
 
 def run_checks(estimator: object, expected: dict[str, str]) -> None:
@@ -128,5 +180,15 @@ def test_a_search_warns_that_selection_is_not_paid_for(table: tuple) -> None:
         cross_val_score(fresh, X, y, cv=2)
 
 
-def test_checks_with_declared_labels() -> None:
-    run_checks(Declaring(), EXPECTED["Declaring"])
+@pytest.mark.parametrize("estimator", [one for one, _ in CHECKED if isinstance(one, Weighing)], ids=lambda one: type(one).__name__)
+def test_a_weight_counts_as_so_many_rows(estimator: Weighing, rng: np.random.Generator) -> None:
+    X = rng.uniform(-1, 1, (4000, 2))
+    mean = np.exp(0.5 + X[:, 0] * np.where(X[:, 1] > 0, 1, -1))
+    y = np.minimum(rng.poisson(mean), 3) if hasattr(estimator, "classes") else mean
+    weights = np.where(X[:, 1] > 0, 3, 1)
+    weighted = clone(estimator).fit(X, y, sample_weight=weights)
+    repeated = clone(estimator).fit(X.repeat(weights, axis=0), y.repeat(weights))
+    plain = clone(estimator).fit(X, y)
+    # The first is near the second, and both are far from a fit without weights: 0.5 is the effect of the heavy rows, 0 that of all.
+    assert np.allclose(weighted.coef_, repeated.coef_, atol=0.02) and np.allclose(weighted.intercept_, repeated.intercept_, atol=0.02)
+    assert np.abs(weighted.coef_ - plain.coef_).max() > 0.2

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 REGISTRY = {}
-FAMILIES = ("logistic", "gaussian", "poisson", "multinomial")
+FAMILIES = ("logistic", "gaussian", "poisson", "multinomial", "gamma", "tweedie")
 
 
 @dataclass
@@ -95,6 +95,13 @@ def count(made, target, high, exposure=None, exposure_bounds=None):
     if exposure is not None:
         exposure = np.clip(np.asarray(exposure, dtype=float), *exposure_bounds)
     return Declared(made, np.clip(np.asarray(target, dtype=float), 0, high), 0.0, float(high), exposure, exposure_bounds)
+
+
+def amount(made, target, low, high, exposure=None, exposure_bounds=None):
+    """An amount: above 0 of a gamma task, where `low` is above 0; with zeros of a Tweedie one."""
+    if exposure is not None:
+        exposure = np.clip(np.asarray(exposure, dtype=float), *exposure_bounds)
+    return Declared(made, np.clip(np.asarray(target, dtype=float), low, high), float(low), float(high), exposure, exposure_bounds)
 
 
 def category(made, column, classes):

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from .declare import binary, category, columns, number, read, task, text
+from .declare import amount, binary, category, columns, number, read, task, text
 
 ADULT = "age workclass fnlwgt education educ marital occ rel race sex gain loss hours country income".split()
 # The two gaps are for the level that is the reference elsewhere.
@@ -221,6 +221,14 @@ def insurance(data):
     frame = read(data, "insurance_charges/insurance.csv")
     levels = dict(sex="female male", smoker="no yes", region="southeast southwest northwest northeast")
     return number(columns(frame, dict(age=(0, 100), bmi=(10, 70), children=(0, 10)), levels), frame.charges, 0, 100_000)
+
+
+@task("gamma")
+def insurance_gamma(data):
+    """The same charges, with a log-linear mean; a treated person costs 500 at least."""
+    frame = read(data, "insurance_charges/insurance.csv")
+    levels = dict(sex="female male", smoker="no yes", region="southeast southwest northwest northeast")
+    return amount(columns(frame, dict(age=(0, 100), bmi=(10, 70), children=(0, 10)), levels), frame.charges, 500, 100_000)
 
 
 @task("gaussian")

@@ -2,12 +2,10 @@
 
 import numpy as np
 
-from .declare import binary, category, columns, count, r_table, read, task
+from .declare import amount, binary, category, columns, count, r_table, read, task
 
 
-@task("poisson")
-def french_claims(data):
-    """freMTPL2: third-party claims of a policy, exposure in years."""
+def _french(data):
     frame = read(data, "fremtpl2/fremtpl2.csv.xz")
     frame["log_density"] = np.log(frame.Density)
     numbers = dict(VehPower=(4, 15), VehAge=(0, 100), DrivAge=(18, 100), BonusMalus=(50, 350), log_density=(0, 11))
@@ -17,7 +15,29 @@ def french_claims(data):
         VehGas="Regular Diesel",
         Region="R24 R11 R21 R22 R23 R25 R26 R31 R41 R42 R43 R52 R53 R54 R72 R73 R74 R82 R83 R91 R93 R94",
     )
+    return frame, numbers, levels
+
+
+@task("poisson")
+def french_claims(data):
+    """freMTPL2: third-party claims of a policy, exposure in years."""
+    frame, numbers, levels = _french(data)
     return count(columns(frame, numbers, levels), frame.ClaimNb, 4, frame.Exposure, (1 / 366, 1))
+
+
+@task("gamma")
+def french_severity(data):
+    """The same: what a policy's claims cost, of those with any, each policy up to 50,000."""
+    frame, numbers, levels = _french(data)
+    frame = frame[frame.ClaimAmount > 0]
+    return amount(columns(frame, numbers, levels), frame.ClaimAmount, 1, 50_000)
+
+
+@task("tweedie")
+def french_pure_premium(data):
+    """The same: what a policy's claims cost, none of most, exposure in years; power 1.5."""
+    frame, numbers, levels = _french(data)
+    return amount(columns(frame, numbers, levels), frame.ClaimAmount, 0, 50_000, frame.Exposure, (1 / 366, 1))
 
 
 @task("poisson")

@@ -5,6 +5,7 @@ pub mod audit;
 pub mod calibrate;
 #[cfg(feature = "device")]
 pub mod collect;
+pub mod compare;
 pub mod describe;
 pub mod fit;
 pub mod keygen;
@@ -17,5 +18,6 @@ pub mod report;
 pub mod schema;
 pub mod show;
 pub mod sites;
+pub mod summary;
 #[cfg(not(feature = "device"))]
 pub mod without_collect;

@@ -39,7 +39,7 @@ pub type Row = (&'static str, &'static [(&'static str, Cell)]);
 pub struct Table {
     /// Its words.
     pub command: &'static str,
-    /// Command lines that work, each under a letter. `@` stands for the folder of [`files`], `~` for a space within a word.
+    /// Command lines that work, each under a letter. `@` stands for the folder of [`files`], `~` for a space, `~~` for itself within a word.
     pub modes: &'static [(char, &'static str)],
     /// What follows in every mode.
     pub tail: &'static str,
@@ -47,7 +47,7 @@ pub struct Table {
     pub rows: &'static [Row],
 }
 
-const TABLES: [&Table; 20] = [
+const TABLES: [&Table; 22] = [
     &fit::TABLE,
     &mean::TABLE,
     &describe::TABLE,
@@ -55,6 +55,8 @@ const TABLES: [&Table; 20] = [
     &others::PLAN,
     &others::PREDICT,
     &others::SHOW,
+    &others::SUMMARY,
+    &others::COMPARE,
     &others::REPORT,
     &others::SCHEMA,
     &others::CHECK,
@@ -225,6 +227,8 @@ tried! {
     plan_honours_or_refuses: others::PLAN;
     predict_honours_or_refuses: others::PREDICT;
     show_honours_or_refuses: others::SHOW;
+    summary_honours_or_refuses: others::SUMMARY;
+    compare_honours_or_refuses: others::COMPARE;
     report_honours_or_refuses: others::REPORT;
     schema_init_honours_or_refuses: others::SCHEMA;
     schema_check_honours_or_refuses: others::CHECK;

@@ -1,12 +1,13 @@
 //! Tables larger than memory: the flags that say so, and what is chosen where none is given.
 
 use crate::failure::Failure;
-use crate::progress::tell;
+use crate::progress::{LargeProgress, tell};
 use crate::table::{Columns, PublicFacts};
 use clap::Args;
 use dpglm::passes::Streamed;
 use dpglm_io::LargeTable;
 use dpglm_io::large::{Room, available_memory, bytes, size_in_memory};
+use dpglm_workflow::WatchRows;
 use dpglm_workflow::model::Model;
 use std::path::{Path, PathBuf};
 
@@ -32,26 +33,27 @@ fn memory(text: &str) -> Result<usize, String> {
 }
 
 impl Large {
-    fn is_given(&self) -> bool {
-        self.memory.is_some() || self.scratch.is_some() || self.no_scratch
-    }
-
-    /// Refuses flags that a dry run has no use for.
-    pub fn refuse(&self) -> Result<(), Failure> {
-        let given = [
+    /// The first of these flags that is given.
+    fn given(&self) -> Option<&'static str> {
+        let flags = [
             ("--memory", self.memory.is_some()),
             ("--scratch", self.scratch.is_some()),
             ("--no-scratch", self.no_scratch),
         ];
-        match given.into_iter().find(|(_, given)| *given) {
-            Some((flag, _)) => Err(Failure::Usage(format!(
+        flags.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+    }
+
+    /// Refuses flags that a dry run has no use for.
+    pub fn refuse(&self) -> Result<(), Failure> {
+        match self.given() {
+            Some(flag) => Err(Failure::Usage(format!(
                 "{flag} says where rows are held, and --dry-run reads none: leave out {flag}"
             ))),
             None => Ok(()),
         }
     }
 
-    /// What a table may take; `None` if it is to be held in memory.
+    /// What a table may take that a model is fitted to; `None` if it is to be held in memory.
     pub fn room(
         &self,
         path: &Path,
@@ -59,9 +61,38 @@ impl Large {
         known: &PublicFacts,
         model: &Model,
     ) -> Result<Option<Room>, Failure> {
-        if self.is_given() {
+        if self.given().is_some() {
             model.require_passes()?;
-        } else if !columns.is_too_large(path, known, model)? {
+        }
+        let in_blocks = model.require_passes().is_ok();
+        self.room_for(path, columns, known, in_blocks, (model.outputs(), false))
+    }
+
+    /// The same of a table whose means are taken, or that is described. `in_blocks` says whether its method can do without all rows in memory.
+    pub fn room_of_cells(
+        &self,
+        path: &Path,
+        columns: &Columns,
+        known: &PublicFacts,
+        in_blocks: bool,
+    ) -> Result<Option<Room>, Failure> {
+        if let Some(flag) = self.given().filter(|_| !in_blocks) {
+            return Err(Failure::Usage(format!(
+                "{flag}: this method of means holds the table in memory: leave out {flag}, or use --method columns"
+            )));
+        }
+        self.room_for(path, columns, known, in_blocks, (1, true))
+    }
+
+    fn room_for(
+        &self,
+        path: &Path,
+        columns: &Columns,
+        known: &PublicFacts,
+        in_blocks: bool,
+        (outputs, all_rows): (usize, bool),
+    ) -> Result<Option<Room>, Failure> {
+        if self.given().is_none() && !(in_blocks && columns.is_too_large(path, known)?) {
             return Ok(None);
         }
         let free = || available_memory().map(|free| free / 5 * 4);
@@ -69,14 +100,14 @@ impl Large {
             Failure::Usage("the system does not say how much memory is free: give --memory SIZE".into())
         })?;
         let scratch = (!self.no_scratch).then(|| self.scratch.clone().unwrap_or_else(std::env::temp_dir));
-        Ok(Some(Room { memory, scratch, blocks: Streamed::blocks_at_a_time(), outputs: model.outputs() }))
+        Ok(Some(Room { memory, scratch, blocks: Streamed::blocks_at_a_time(), outputs, all_rows }))
     }
 }
 
 impl Columns {
     /// Whether a table is too large for the memory that is free, by its size and header alone.
-    fn is_too_large(&self, path: &Path, known: &PublicFacts, model: &Model) -> Result<bool, Failure> {
-        let Some(free) = available_memory().filter(|_| model.require_passes().is_ok()) else {
+    fn is_too_large(&self, path: &Path, known: &PublicFacts) -> Result<bool, Failure> {
+        let Some(free) = available_memory() else {
             return Ok(false);
         };
         // A file takes at most so many times its size; most are not worth a look.
@@ -103,12 +134,25 @@ impl Columns {
         &self,
         path: &Path,
         known: &PublicFacts,
+        constant_column: bool,
         room: &Room,
         watch: &(dyn Fn(u64, Option<u64>) + Sync),
     ) -> Result<LargeTable, Failure> {
-        let known = self.for_file(path, known)?;
-        let table = LargeTable::read(path, known.declared(), &self.options(true), room, watch)?;
+        let (known, options) = (self.for_file(path, known)?, self.options(constant_column));
+        let table = LargeTable::read(path, known.declared(), &options, room, watch)?;
         self.tell_curator(&table.curator);
         Ok(table)
+    }
+
+    /// The same of a table whose cells are asked for, and what is told how far a pass is.
+    pub fn read_cells(
+        &self,
+        path: &Path,
+        known: &PublicFacts,
+        room: &Room,
+    ) -> Result<(LargeTable, WatchRows), Failure> {
+        let bar = LargeProgress::new();
+        let table = self.read_large(path, known, false, room, &|done, of| bar.read(done, of))?;
+        Ok((table, Box::new(move |done, of| bar.pass(done, of))))
     }
 }

@@ -52,6 +52,10 @@ enum Command {
     Predict(commands::predict::Arguments),
     /// Show a fitted model and check its certificate
     Show(commands::show::Arguments),
+    /// Tests, ratios, contrasts and effects of a fitted model
+    Summary(commands::summary::Arguments),
+    /// Two fitted models beside each other
+    Compare(commands::compare::Arguments),
     /// Make one page of artefacts, for publication or review
     Report(commands::report::Arguments),
     /// Make a key pair to sign with
@@ -106,6 +110,8 @@ fn run(cli: Cli) -> Result<String, Failure> {
         Command::Sites(arguments) => commands::sites::run(&arguments, cli.format),
         Command::Predict(arguments) => commands::predict::run(&arguments, cli.format),
         Command::Show(arguments) => commands::show::run(&arguments, cli.format),
+        Command::Summary(arguments) => commands::summary::run(&arguments, cli.format),
+        Command::Compare(arguments) => commands::compare::run(&arguments, cli.format),
         Command::Report(arguments) => commands::report::run(&arguments, cli.format),
         Command::Keygen(arguments) => commands::keygen::run(&arguments, cli.format),
         Command::Audit(arguments) => commands::audit::run(&arguments, cli.format),

@@ -82,7 +82,7 @@ impl LargeProgress {
         let rate = rate(over * rows + done, *begun);
         line.draw(|| {
             if of == 0 {
-                return format!("fitting {} first pass, {}", bar(done, rows), rated(rate, 0.0));
+                return format!("fitting {} {}", bar(done, rows), rated(rate, 0.0));
             }
             let left = (of - over) as f64 * rows as f64 - done as f64;
             format!("fitting {} {over}/{of}, {}", bar(over * rows + done, of * rows), rated(rate, left))

@@ -14,11 +14,12 @@ use dpglm::data::Design;
 pub(crate) use builder::{Builder, Flow, Settings};
 pub use dpglm::data::UserUnits;
 pub(crate) use entries::{ByteScale, Layout};
-pub(crate) use plan::{Plan, Purpose};
+pub(crate) use numbering::Numbering;
+pub(crate) use plan::{Plan, Purpose, binary_name, binary_scaling, domain};
 pub(crate) use record::Record;
 
 use crate::bounds::{Bounds, Scaling};
-use crate::schema::{Missing, Schema};
+use crate::schema::Schema;
 
 /// How the design's entries are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +42,7 @@ pub struct Encoded {
     pub response: Vec<f64>,
     /// What the target is; `None` without one.
     pub target: Option<Target>,
-    /// One weight a row, 0 or 1, under the rule `missing = "drop"`; `None` under `missing = "fill"`. Whether it is
+    /// One weight a row, 0 or 1, under the rules `missing = "drop"` and `"indicator"`; `None` under `missing = "fill"`. Whether it is
     /// there depends on the schema, not on the rows.
     pub weights: Option<Vec<f64>>,
     /// Where cells are counted out ([`Schema::counting_out`](crate::Schema::counting_out)): row after row, for each declared feature
@@ -49,6 +50,8 @@ pub struct Encoded {
     pub missing: Option<Vec<bool>>,
     /// The exposures, within their declared positive bounds.
     pub exposure: Option<Vec<f64>>,
+    /// The sampling weights, within their declared bounds.
+    pub sample_weight: Option<Vec<f64>>,
     /// Whose row each row is.
     pub units: Option<Units>,
     /// True if the model has an intercept.
@@ -69,14 +72,18 @@ pub struct RowBlock {
     pub weights: Option<Vec<f64>>,
     /// As in [`Encoded`].
     pub exposure: Option<Vec<f64>>,
+    /// As in [`Encoded`].
+    pub missing: Option<Vec<bool>>,
+    /// As in [`Encoded`].
+    pub sample_weight: Option<Vec<f64>>,
     /// Whose row each row is, numbered within the block.
     pub units: Option<Units>,
 }
 
 impl From<Encoded> for RowBlock {
     fn from(table: Encoded) -> Self {
-        let Encoded { design, response, weights, exposure, units, .. } = table;
-        Self { design, response, weights, exposure, units }
+        let Encoded { design, response, weights, exposure, sample_weight, missing, units, .. } = table;
+        Self { design, response, weights, exposure, sample_weight, missing, units }
     }
 }
 
@@ -86,6 +93,9 @@ pub(crate) struct Present {
     pub constant: bool,
     pub weights: bool,
     pub exposure: bool,
+    /// How many cells a row has whose absence is marked.
+    pub marks: usize,
+    pub sample_weight: bool,
     pub units: bool,
 }
 
@@ -94,8 +104,13 @@ impl Present {
         let has = |f: fn(&Purpose) -> bool| plan.slots.iter().any(|slot| f(&slot.purpose));
         Self {
             constant: settings.constant_column && schema.intercept(),
-            weights: schema.missing() == Missing::Drop,
+            weights: schema.drops_rows(),
             exposure: has(|purpose| matches!(purpose, Purpose::Exposure(_))),
+            marks: match schema.counts_out() {
+                true => plan.slots.iter().filter(|slot| slot.purpose.feature().is_some()).count(),
+                false => 0,
+            },
+            sample_weight: has(|purpose| matches!(purpose, Purpose::SampleWeight(_))),
             units: has(|purpose| matches!(purpose, Purpose::Unit)),
         }
     }

@@ -157,6 +157,11 @@ impl LargeTable {
         self.present.exposure
     }
 
+    /// Whether rows have a sampling weight.
+    pub fn has_sample_weights(&self) -> bool {
+        self.present.sample_weight
+    }
+
     /// The bytes of the scratch file; 0 if there is none.
     pub fn scratch_bytes(&self) -> u64 {
         match &self.from {

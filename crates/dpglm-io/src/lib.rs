@@ -7,7 +7,7 @@
 //! | cell | rule |
 //! | --- | --- |
 //! | number outside its bounds | clamped to them |
-//! | missing, not a number, NaN, infinite | the column's fill value; under `missing = "drop"` the row's weight is 0 |
+//! | missing, not a number, NaN, infinite | the column's fill value; under `missing = "drop"` the row's weight is 0; under `"indicator"` also a 1 in the column `NAME=missing` |
 //! | undeclared level of a feature | the reference level; under `undeclared = "missing"` as a missing cell |
 //! | undeclared level of the target | as a missing cell |
 //! | exposure at or below zero | raised to its lower bound, which is above zero |
@@ -26,6 +26,7 @@
 //! | [`read`] | CSV, Parquet, JSON-lines, NumPy, SciPy and LIBSVM files |
 //! | [`memory`] | matrices, sparse rows and columns that are in memory already |
 //! | [`large`] | tables larger than memory, in blocks |
+//! | [`packing`] | rows in few bytes, for somebody else to hold |
 //! | [`text`] | tables of words for people |
 //! | [`artefact`] | writing a file whole or not at all |
 //!
@@ -63,9 +64,11 @@ pub mod bounds;
 mod cell;
 pub mod encode;
 pub mod error;
+mod formula;
 pub mod large;
 mod levels;
 pub mod memory;
+pub mod packing;
 pub mod read;
 pub mod schema;
 pub mod text;

@@ -105,7 +105,7 @@ impl Numbers<'_> {
 }
 
 impl Cells<'_> {
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::F64(cells) => cells.len(),
             Self::F32(cells) => cells.len(),
@@ -116,7 +116,7 @@ impl Cells<'_> {
     }
 
     #[inline]
-    fn at(&self, row: usize) -> Cell<'_> {
+    pub(crate) fn at(&self, row: usize) -> Cell<'_> {
         match self {
             Self::F64(cells) => Cell::Number(cells[row]),
             Self::F32(cells) => Cell::Number(f64::from(cells[row])),
@@ -249,7 +249,6 @@ pub fn attach_response(
 ) -> Result<()> {
     let found = cells.len();
     let builder = columns_into_builder(name, &[(name.to_owned(), cells)], schema, options)?;
-    let (response, target, notes) = builder.finish_response()?;
     if found != encoded.rows() {
         return Err(Error::file(
             Path::new(name),
@@ -258,10 +257,7 @@ pub fn attach_response(
             "give one for each row",
         ));
     }
-    encoded.response = response;
-    encoded.target = target;
-    encoded.curator.0.extend(notes.0);
-    Ok(())
+    builder.finish_response(encoded)
 }
 
 /// Gives an encoded table its units: one id for each row, of any kind. `name` says what a unit is ("patient").
@@ -286,6 +282,32 @@ pub fn attach_units(
     encoded.units = units;
     encoded.curator.0.extend(notes.0);
     Ok(())
+}
+
+/// Gives an encoded table its sampling weights, one for each row, and the schema their column of this name, within these bounds.
+pub fn attach_weights(
+    encoded: &mut Encoded,
+    schema: Schema,
+    (name, bounds): (&str, (f64, f64)),
+    cells: Cells<'_>,
+    options: &ReadOptions,
+) -> Result<Schema> {
+    let found = cells.len();
+    if found != encoded.rows() {
+        return Err(Error::file(
+            Path::new(name),
+            Place::Whole,
+            format!("{found} sample weights for {} rows", encoded.rows()),
+            "give one for each row",
+        ));
+    }
+    let own = Schema::of_weight(name, bounds)?;
+    let schema = schema.with_column_of(&own, name)?.with_weight(Some(name))?;
+    let builder = columns_into_builder(name, &[(name.to_owned(), cells)], &own, options)?;
+    let (weights, notes) = builder.finish_weights()?;
+    encoded.sample_weight = weights;
+    encoded.curator.0.extend(notes.0);
+    Ok(schema)
 }
 
 fn columns_into_builder(
@@ -325,19 +347,27 @@ fn matrix_settings(numbers: &Numbers<'_>, schema: &Schema, plan: &Plan, options:
         strict: options.strict,
         constant_column: options.constant_column,
     };
-    if options.precision.is_some() || !matches!(numbers, Numbers::I8(_)) || !plan.keeps_order() {
+    if !matches!(numbers, Numbers::I8(_)) {
         return settings;
+    }
+    match byte_layout(schema, plan, options) {
+        Some(layout) => Settings { layout, ..settings },
+        None => settings,
+    }
+}
+
+/// How bytes are stored as such, if their bounds allow it.
+pub(crate) fn byte_layout(schema: &Schema, plan: &Plan, options: &ReadOptions) -> Option<Layout> {
+    if options.precision.is_some() || !plan.keeps_order() {
+        return None;
     }
     let constant = options.constant_column && schema.intercept();
     let mut features = plan.slots.iter().filter_map(|slot| match &slot.purpose {
         Purpose::Number { numeric, scaling, .. } => Some((numeric.bounds, *scaling)),
         _ => None,
     });
-    let first = features.next().filter(|first| features.all(|other| other == *first));
-    match first.and_then(|(bounds, scaling)| ByteScale::new(bounds, &scaling, constant)) {
-        Some(bytes) => Settings { layout: Layout::Bytes(bytes), ..settings },
-        None => settings,
-    }
+    let (bounds, scaling) = features.next().filter(|first| features.all(|other| other == *first))?;
+    ByteScale::new(bounds, &scaling, constant).map(Layout::Bytes)
 }
 
 fn misfit(path: &Path) -> Error {

@@ -260,19 +260,16 @@ fn attach_response(
     let settings = table.settings(options, &schema, &plan)?;
     let mut builder = Builder::new(file, &schema, plan, settings);
     table.read_into(&mut builder)?;
-    let (response, target, notes) = builder.finish_response()?;
-    if response.len() != encoded.rows() {
+    let found = builder.rows;
+    if found != encoded.rows() {
         return Err(Error::file(
             file,
             Place::Whole,
-            format!("{} responses for the {} rows of {}", response.len(), encoded.rows(), design.display()),
+            format!("{found} responses for the {} rows of {}", encoded.rows(), design.display()),
             "give the two files of one export",
         ));
     }
-    encoded.response = response;
-    encoded.target = target;
-    encoded.curator.0.extend(notes.0);
-    Ok(())
+    builder.finish_response(encoded)
 }
 
 /// What a file's header says about its shape, without a look at a private cell.

@@ -4,7 +4,7 @@
 //!
 //! ```toml
 //! target = "income"
-//! missing = "fill"                # or "drop": the row's weight becomes zero
+//! missing = "fill"                # or "drop": the row's weight becomes zero; or "indicator": a column says where
 //!
 //! [columns]
 //! age       = { kind = "real", bounds = [17, 90], fill = 40 }
@@ -38,6 +38,7 @@ pub use draft::draft;
 use crate::bounds::Scale;
 use crate::encode::{EncodedColumn, Plan, Target};
 use crate::error::{Error, Result};
+use crate::formula::Compiled;
 use raw::RawSchema;
 
 /// A validated schema.
@@ -50,6 +51,18 @@ pub struct Schema {
     pub(crate) columns: Vec<Column>,
     /// What the table is read for, and no part of what was written.
     counting_out: bool,
+    /// What the formula says of the model as a whole, if there is one.
+    of_formula: Option<OfFormula>,
+}
+
+/// What a formula says of the model as a whole.
+#[derive(Debug, Clone, PartialEq)]
+struct OfFormula {
+    intercept: bool,
+    /// The column on its left side, if there is a left side and it is one.
+    target: Option<String>,
+    /// Whether it has a left side.
+    explains: bool,
 }
 
 /// A declared column.
@@ -97,6 +110,9 @@ pub enum Missing {
     Fill,
     /// The row gets weight zero. It still counts as a row.
     Drop,
+    /// The cell gets the column's public fill value, and a column of its own says where: `age=missing`. A row whose target or exposure is
+    /// missing gets weight zero.
+    Indicator,
 }
 
 /// What a level that was not declared counts as, in a feature. In a target it is always a missing cell.
@@ -132,9 +148,130 @@ impl Schema {
         Self::try_from(raw)
     }
 
-    /// The target column's name, if there is one.
+    /// The target column's name, if there is one; none if a formula explains what is made of columns.
     pub fn target(&self) -> Option<&str> {
+        match &self.of_formula {
+            Some(OfFormula { explains: true, target, .. }) => target.as_deref(),
+            _ => self.written_target(),
+        }
+    }
+
+    /// The target as it is written beside a formula.
+    pub(crate) fn written_target(&self) -> Option<&str> {
         self.raw.target.as_deref()
+    }
+
+    /// The formula, if there is one.
+    pub fn formula(&self) -> Option<&str> {
+        self.raw.formula.as_deref()
+    }
+
+    /// The formula's columns and how they are made.
+    pub(crate) fn compiled(&self) -> Result<Option<Compiled>> {
+        self.formula().map(|formula| Compiled::new(formula, self)).transpose()
+    }
+
+    /// The same schema with a formula: which columns of the model are made of which of the file. Its left side says what is
+    /// explained; without one it is the target.
+    pub fn with_formula(mut self, formula: Option<&str>) -> Result<Self> {
+        self.raw.formula = formula.map(str::to_owned);
+        Self::try_from(self.raw)
+    }
+
+    /// The same schema with these features alone; the others are not read.
+    pub fn with_features(mut self, names: &[String]) -> Result<Self> {
+        let refuse = |problem: String, remedy: &str| Err(Error::declaration("features", problem, remedy));
+        if self.formula().is_some() {
+            return refuse(
+                "the formula says which columns there are".into(),
+                "leave out one of the two, in the schema or here",
+            );
+        }
+        for name in names {
+            let role = [("target", self.target()), ("exposure", self.exposure()), ("unit", self.unit())];
+            if let Some((role, _)) = role.into_iter().find(|(_, other)| *other == Some(name)) {
+                return refuse(format!("`{name}` is the {role}"), "leave it out of the list");
+            }
+            match self.column(name).map(|c| &c.kind) {
+                None => {
+                    return refuse(
+                        format!("`{name}` is not declared under [columns]"),
+                        "declare it with its bounds or levels, or correct the name",
+                    );
+                }
+                Some(Kind::Ignore) => {
+                    return refuse(
+                        format!("`{name}` is declared `kind = \"ignore\"`"),
+                        "declare its bounds or levels from public knowledge",
+                    );
+                }
+                Some(_) => {}
+            }
+        }
+        let kept: Vec<String> = names
+            .iter()
+            .map(String::as_str)
+            .chain(self.target())
+            .chain(self.exposure())
+            .map(str::to_owned)
+            .collect();
+        for (name, column) in &mut self.raw.columns {
+            if !kept.contains(name) {
+                *column = raw::RawColumn::of(raw::RawKind::Ignore);
+            }
+        }
+        Self::try_from(self.raw)
+    }
+
+    /// The same schema for what is asked of columns as they are, such as means: without a formula, and with missing cells counted out in place
+    /// of pointed out.
+    pub fn of_columns(mut self) -> Result<Self> {
+        self.raw.formula = None;
+        if self.raw.missing == Missing::Indicator {
+            self.raw.missing = Missing::Drop;
+        }
+        Ok(Self { counting_out: self.counting_out, ..Self::try_from(self.raw)? })
+    }
+
+    /// Whether rows may get weight zero.
+    pub(crate) fn drops_rows(&self) -> bool {
+        matches!(self.missing(), Missing::Drop | Missing::Indicator)
+    }
+
+    /// The names of the columns that features are made of.
+    pub fn columns_read(&self) -> Result<Vec<String>> {
+        if let Some(formula) = self.compiled()? {
+            return Ok(formula
+                .cells
+                .into_iter()
+                .filter(|cell| !cell.is_response)
+                .map(|cell| cell.name)
+                .collect());
+        }
+        let is_feature = |c: &&Column| {
+            c.kind != Kind::Ignore && self.target() != Some(&c.name) && self.exposure() != Some(&c.name)
+        };
+        Ok(self.columns.iter().filter(is_feature).map(|c| c.name.clone()).collect())
+    }
+
+    /// The numbers that are read as features and have no declared fill, with what a missing cell of each counts as.
+    pub fn undeclared_fills(&self) -> Vec<(&str, f64)> {
+        if self.missing() == Missing::Drop {
+            return Vec::new();
+        }
+        let read = self.columns_read().unwrap_or_default();
+        let is_read = |name: &String| read.contains(name);
+        let fill = |column: &'_ Column| match &column.kind {
+            Kind::Real(n) | Kind::Count(n) if n.resolution.is_none() => Some(n.fill),
+            _ => None,
+        };
+        self.columns
+            .iter()
+            .filter(|c| {
+                is_read(&c.name) && self.raw.columns.get(&c.name).is_some_and(|raw| raw.fill.is_none())
+            })
+            .filter_map(|column| Some((column.name.as_str(), fill(column)?)))
+            .collect()
     }
 
     /// The declared columns, in the order written.
@@ -149,7 +286,7 @@ impl Schema {
 
     /// True if the model has an intercept.
     pub fn intercept(&self) -> bool {
-        self.raw.intercept
+        self.raw.intercept && self.of_formula.as_ref().is_none_or(|formula| formula.intercept)
     }
 
     /// What a fit plans from: a table of this many columns, the constant one included, and units.
@@ -158,14 +295,20 @@ impl Schema {
             columns,
             units,
             grouped: self.unit().is_some(),
-            dropped: self.missing() == Missing::Drop,
+            dropped: self.drops_rows(),
             exposures: self.exposure().is_some(),
+            weighted: self.weight().is_some(),
         }
     }
 
     /// The name of the column of exposures, if there is one.
     pub fn exposure(&self) -> Option<&str> {
         self.raw.exposure.as_deref()
+    }
+
+    /// The name of the column of sampling weights, if there is one.
+    pub fn weight(&self) -> Option<&str> {
+        self.raw.weight.as_deref()
     }
 
     /// The name of the column that says whose row it is, if there is one.
@@ -214,25 +357,41 @@ impl Schema {
 
     /// A schema of nothing but a unit.
     pub(crate) fn of_unit(name: &str) -> Result<Self> {
-        Self::try_from(RawSchema {
-            target: None,
-            intercept: true,
-            missing: Missing::default(),
-            undeclared: Undeclared::default(),
-            missing_values: None,
-            scale: Scale::default(),
-            exposure: None,
-            unit: Some(name.to_owned()),
-            delimiter: None,
-            comment: None,
-            header: None,
-            names: None,
-            columns: indexmap::IndexMap::new(),
-        })
+        Self::try_from(RawSchema { unit: Some(name.to_owned()), ..RawSchema::empty() })
+    }
+
+    /// A schema of nothing but sampling weights.
+    pub(crate) fn of_weight(name: &str, (low, high): (f64, f64)) -> Result<Self> {
+        let mut raw = RawSchema { weight: Some(name.to_owned()), ..RawSchema::empty() };
+        let column =
+            raw::RawColumn { bounds: Some(vec![low, high]), ..raw::RawColumn::of(raw::RawKind::Real) };
+        raw.columns.insert(name.to_owned(), column);
+        Self::try_from(raw)
+    }
+
+    /// The same schema with a column of another one.
+    pub(crate) fn with_column_of(mut self, other: &Self, name: &str) -> Result<Self> {
+        let column = other.raw.columns.get(name).cloned();
+        if self.raw.columns.contains_key(name) || self.target() == Some(name) || self.unit() == Some(name) {
+            return Err(Error::declaration(
+                "weight",
+                format!("`{name}` is a column already"),
+                "give the weights another name",
+            ));
+        }
+        self.raw.columns.extend(column.map(|column| (name.to_owned(), column)));
+        Ok(Self { counting_out: self.counting_out, ..Self::try_from(self.raw)? })
     }
 
     /// The same schema with another target.
     pub fn with_target(mut self, column: Option<&str>) -> Result<Self> {
+        if self.of_formula.as_ref().is_some_and(|formula| formula.explains) {
+            return Err(Error::declaration(
+                "target",
+                "the left side of the formula says what is explained",
+                "write it there, or leave the left side out: \"~ age + sex\"",
+            ));
+        }
         self.raw.target = column.map(str::to_owned);
         Self::try_from(self.raw)
     }
@@ -253,9 +412,15 @@ impl Schema {
         Self::try_from(self.raw)
     }
 
-    /// The same schema with the exposure as a column like any other.
+    /// The same schema with another column of sampling weights.
+    pub fn with_weight(mut self, column: Option<&str>) -> Result<Self> {
+        self.raw.weight = column.map(str::to_owned);
+        Self::try_from(self.raw)
+    }
+
+    /// The same schema with exposure and sampling weight as columns like any other.
     pub fn without_exposure(mut self) -> Self {
-        self.raw.exposure = None;
+        (self.raw.exposure, self.raw.weight) = (None, None);
         self
     }
 

@@ -268,11 +268,13 @@ impl UniformBounds {
             missing_values: None,
             scale: self.scale,
             exposure: None,
+            weight: None,
             unit,
             delimiter: None,
             comment: None,
             header: self.header,
             names: None,
+            formula: None,
             columns,
         })
     }

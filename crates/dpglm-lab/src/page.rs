@@ -14,6 +14,9 @@ const SAME: f64 = 0.02;
 pub fn markdown(figures: &[FigureResult]) -> String {
     let mut page = String::from(
         "# The papers' figures again\n\n\
+         Several methods here come from papers, and the papers show figures and tables. This page computes them again: what the paper \
+         claims, what its algorithm gives as printed and which epsilon that truly has, what the certified method gives at the same epsilon, \
+         and whether the claim holds.\n\n\
          Made by `dpglm-lab report` from `docs/reproduction/results.json`; do not edit. `dpglm-lab run all` computes the numbers again \
          (`--quick` few repetitions, `--full` the papers'). On two cores `--quick` takes about 18 minutes for all figures, and 3.5 GB; \
          `--full`, by the times of its repetitions, about 5 hours. Each figure runs the paper's algorithm as printed (*literal*), the product \

@@ -112,9 +112,9 @@ impl Chain {
         if charge.protects != self.terms.protects {
             return Err(Error::Refused(format!(
                 "the ledger protects {}, and this {} protects {}: losses of different kinds do not add up; keep a ledger for each",
-                words(&self.terms.protects),
+                self.terms.protects.protected(),
                 charge.what,
-                words(&charge.protects)
+                charge.protects.protected()
             )));
         }
         Ok(self.filter.cost(&charge.events, &charge.parts)?)
@@ -170,6 +170,18 @@ impl Chain {
         self.artefacts.get(artefact).copied()
     }
 
+    /// The place of the charge for what is already paid: the same thing of the same data, by its fingerprint.
+    pub fn paid_for(&self, wanted: &Charge) -> Option<usize> {
+        (0..self.records.len()).find(|place| {
+            self.charge(*place).is_some_and(|known| {
+                wanted.fingerprint.is_some()
+                    && (&known.what, &known.fingerprint, &known.protects)
+                        == (&wanted.what, &wanted.fingerprint, &wanted.protects)
+                    && (&known.events, &known.parts) == (&wanted.events, &wanted.parts)
+            })
+        })
+    }
+
     /// The charge at a place.
     pub fn charge(&self, place: usize) -> Option<&Charge> {
         match &self.records.get(place)?.entry {
@@ -185,17 +197,5 @@ impl Chain {
             Entry::Finished(finish) => Some(&finish.certificate),
             _ => None,
         }
-    }
-}
-
-/// Whom it protects, in words.
-fn words(adjacency: &dpglm::privacy::Adjacency) -> String {
-    use dpglm::privacy::Adjacency as A;
-    match adjacency {
-        A::ReplaceRow => "one row".into(),
-        A::ReplaceUnit(unit) => format!("all rows of one `{unit}`"),
-        A::ReplaceUserRecord => "one user's record".into(),
-        A::ReplaceUserLabel => "one user's label".into(),
-        A::ReplacePair => "one row of two people".into(),
     }
 }

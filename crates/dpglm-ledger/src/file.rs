@@ -81,6 +81,15 @@ impl Ledger {
         })
     }
 
+    /// Spends once for what goes on over several processes: `None` if it is paid already ([`Chain::paid_for`]).
+    pub fn charge_once(&self, charge: &Charge) -> Result<Option<Receipt>> {
+        // Two that ask at the same time are both charged, which is never too little.
+        match self.read()?.paid_for(charge) {
+            Some(_) => Ok(None),
+            None => self.charge(charge).map(Some),
+        }
+    }
+
     /// Notes the hashes of what a charge paid for, of its certificate and of all of it: before the result is shown to anybody.
     pub fn finish(&self, receipt: &Receipt, certificate: String, artefact: String) -> Result<Receipt> {
         let charge = receipt.index;

@@ -78,7 +78,11 @@ impl Terms {
 
     /// What decides about every charge.
     pub fn filter(&self) -> dpglm::Result<Filter> {
-        Filter::new(Budget::new(self.epsilon, self.delta)?, self.reserve, self.rule)
+        let budget = match self.delta {
+            0.0 if self.rule == Rule::Pure => Budget::pure(self.epsilon)?,
+            delta => Budget::new(self.epsilon, delta)?,
+        };
+        Filter::new(budget, self.reserve, self.rule)
     }
 }
 

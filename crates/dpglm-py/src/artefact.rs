@@ -5,9 +5,12 @@ use super::words::exception;
 use dpglm_sign::PublicKey;
 use dpglm_workflow::Failure;
 use dpglm_workflow::describe::document::DescribeDocument;
-use dpglm_workflow::document::{Artefact as Document, parse};
+use dpglm_workflow::document::{Artefact as Document, FitDocument, parse};
+use dpglm_workflow::inference::{Request, average, compare, predict_with_intervals, summarize};
 use dpglm_workflow::predict::{linear_predictors, predict};
+use dpglm_workflow::render::{json, named};
 use dpglm_workflow::signed;
+use indexmap::IndexMap;
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -51,12 +54,7 @@ impl Artefact {
         py: Python<'py>,
         table: &Bound<'py, Table>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (fit, table) = (self.fit()?, table.get());
-        if table.names() != fit.columns {
-            return Err(exception(Failure::Failed(
-                "X: its columns are not those of the model: give the columns that it was fitted to".into(),
-            )));
-        }
+        let (fit, table) = (self.fit_of(table.get())?, table.get());
         let blocks = fit.blocks().map_err(|what| exception(Failure::Failed(what.into())))?;
         let predicted = py.detach(|| {
             table.with(|encoded| {
@@ -68,6 +66,54 @@ impl Artefact {
         let (rows, columns) = (predicted.rows.len(), predicted.columns.len());
         let numbers: Vec<f64> = predicted.rows.into_iter().flatten().collect();
         numbers.into_pyarray(py).reshape([rows, columns])
+    }
+
+    /// For every row the mean response without shrinkage, and the ends of its interval.
+    fn predict_with_intervals<'py>(
+        &self,
+        py: Python<'py>,
+        table: &Bound<'py, Table>,
+        level: f64,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (fit, table) = (self.fit_of(table.get())?, table.get());
+        let found = py.detach(|| table.with(|encoded| predict_with_intervals(fit, encoded, level)));
+        let rows: Vec<f64> = found
+            .map_err(exception)?
+            .iter()
+            .flat_map(|p| [p.estimate, p.interval[0], p.interval[1]])
+            .collect();
+        let count = rows.len() / 3;
+        rows.into_pyarray(py).reshape([count, 3])
+    }
+
+    /// The average of the predictions for all rows, as JSON.
+    fn average(&self, py: Python<'_>, table: &Bound<'_, Table>, level: f64) -> PyResult<String> {
+        let (fit, table) = (self.fit_of(table.get())?, table.get());
+        let found = py.detach(|| table.with(|encoded| average(fit, encoded, level)));
+        json(&found.map_err(exception)?).map_err(exception)
+    }
+
+    /// Tests, ratios, contrasts and effects, as JSON and as text.
+    fn summary(
+        &self,
+        level: Option<f64>,
+        ratios: bool,
+        together: Option<String>,
+        contrasts: Vec<String>,
+        at: Option<Vec<(String, String)>>,
+        versus: Option<Vec<(String, String)>>,
+    ) -> PyResult<(String, String)> {
+        let together = together.map(|name| named("simultaneous", &name)).transpose().map_err(exception)?;
+        let of = |values: Option<Vec<(String, String)>>| values.map(IndexMap::from_iter);
+        let request = Request { level, ratios, together, contrasts, at: of(at), versus: of(versus) };
+        let summary = summarize(self.fit()?, &request).map_err(exception)?;
+        Ok((json(&summary).map_err(exception)?, summary.text()))
+    }
+
+    /// Another model beside this one, as JSON and as text.
+    fn compare(&self, other: &Bound<'_, Self>) -> PyResult<(String, String)> {
+        let comparison = compare(self.fit()?, other.get().fit()?).map_err(exception)?;
+        Ok((json(&comparison).map_err(exception)?, comparison.text()))
     }
 
     /// Histograms and shares of a description as bars of text.
@@ -117,7 +163,18 @@ pub fn verify_artefact(path: PathBuf, key: &str) -> PyResult<String> {
 }
 
 impl Artefact {
-    fn fit(&self) -> PyResult<&dpglm_workflow::document::FitDocument> {
+    /// The model, of a table with its columns.
+    fn fit_of(&self, table: &Table) -> PyResult<&FitDocument> {
+        let fit = self.fit()?;
+        if table.names() == fit.features() {
+            return Ok(fit);
+        }
+        Err(exception(Failure::Failed(
+            "X: its columns are not those of the model: give the columns that it was fitted to".into(),
+        )))
+    }
+
+    fn fit(&self) -> PyResult<&FitDocument> {
         match &self.0 {
             Document::Fit(fit) => Ok(fit),
             Document::Mean(_) => Err(exception(Failure::Failed("means predict nothing: fit a model".into()))),

@@ -5,7 +5,9 @@ use super::ledger::{PaidFrom, payer};
 use super::running;
 use super::table::{Table, schema};
 use super::words::{self, exception};
+use dpglm::central::Privacy;
 use dpglm::error::Message;
+use dpglm_workflow::Failure;
 use dpglm_workflow::describe::Description;
 use dpglm_workflow::ledger::Grant;
 use dpglm_workflow::render;
@@ -28,7 +30,15 @@ pub struct AskedDescription {
 }
 
 impl AskedDescription {
-    fn description(self) -> Description {
+    pub fn privacy(&self) -> Result<Privacy, Failure> {
+        granted(self.epsilon, self.delta)
+    }
+
+    pub fn insecure_seed(&self) -> Option<u64> {
+        self.insecure_seed
+    }
+
+    pub fn description(self) -> Description {
         Description {
             by: self.by,
             level: self.level,
@@ -63,7 +73,7 @@ pub fn describe(
 ) -> PyResult<(String, Vec<String>)> {
     let payer = payer(ledger).map_err(exception)?;
     let table = table.get();
-    let privacy = granted(asked.epsilon, asked.delta).map_err(exception)?;
+    let privacy = asked.privacy().map_err(exception)?;
     let mut rng = source(asked.insecure_seed).map_err(exception)?;
     let prepared = asked.description().prepare(&table.schema).map_err(exception)?;
     let encoded = table.take().map_err(exception)?;

@@ -12,6 +12,7 @@ use dpglm_io::{EncodedColumn, Target, UniformBounds};
 use dpglm_workflow::ledger::Grant;
 use dpglm_workflow::means::{MeanMethod, Means};
 use dpglm_workflow::model::{FitRequest, Method, Model, PublicFeatures, TableFacts};
+use dpglm_workflow::survival::Survival;
 use dpglm_workflow::tune::{self, Tune};
 use dpglm_workflow::{Failure, PublicFacts, budget, fit as assembly, planned, render};
 use pyo3::prelude::*;
@@ -26,6 +27,10 @@ pub struct Asked {
     delta: Option<f64>,
     insecure_seed: Option<u64>,
     family: Option<String>,
+    power: Option<f64>,
+    dispersion: bool,
+    /// Where the hazard may change, of a model of survival whose times are the exposure.
+    cuts: Option<Vec<f64>>,
     method: Option<String>,
     robust: bool,
     ridge: Option<f64>,
@@ -35,6 +40,11 @@ pub struct Asked {
     sparsity: Option<usize>,
     row_norm: Option<f64>,
     l1_radius: Option<f64>,
+    steps: Option<u64>,
+    step_length: Option<f64>,
+    support_norm: Option<f64>,
+    calibration: Option<String>,
+    split: bool,
     accept: Option<String>,
     /// Whether all features have the same bounds, as without a schema.
     uniform: bool,
@@ -138,8 +148,18 @@ impl Asked {
     ) -> Result<Model, Failure> {
         let size = |c: &EncodedColumn| c.scaling.lower.abs().max(c.scaling.upper.abs());
         let entry = if self.uniform { 1.0 } else { columns.iter().map(size).fold(0.0, f64::max) };
+        let survival = match &self.cuts {
+            None => None,
+            Some(cuts) => {
+                let time = schema.exposure().unwrap_or_default().to_owned();
+                Some(Survival::of_exposure(schema, &time, &target.name, cuts.clone())?)
+            }
+        };
         let request = FitRequest {
             family: self.family.as_deref().map(|name| render::named("family", name)).transpose()?,
+            power: self.power,
+            dispersion: self.dispersion,
+            survival,
             method: self.method.as_deref().map(|name| render::named("method", name)).transpose()?,
             robust: self.robust,
             ridge: self.ridge,
@@ -149,6 +169,15 @@ impl Asked {
             sparsity: self.sparsity,
             row_norm: self.row_norm,
             l1_radius: self.l1_radius,
+            steps: self.steps,
+            step_length: self.step_length,
+            support_norm: self.support_norm,
+            calibration: self
+                .calibration
+                .as_deref()
+                .map(|name| render::named("calibration", name))
+                .transpose()?,
+            split: self.split,
             has_public_features: public.is_some(),
             accepted: self.accept.clone(),
         };
@@ -303,9 +332,10 @@ pub fn planned_fit(
         };
         let model = asked.model(&target, &columns, &features, public.map(Bound::get))?;
         let privacy = asked.privacy(model.method)?;
-        let shape = features.shape(columns.len() + usize::from(model.intercept), rows);
+        let shape = model.fitted_shape(features.shape(columns.len() + usize::from(model.intercept), rows));
         let ready = model.for_shape(shape, privacy).prepare(shape, privacy)?;
-        let adjacency = adjacency(&features);
+        let unit = model.unit(features.unit());
+        let adjacency = unit.map_or(Adjacency::ReplaceRow, |unit| Adjacency::ReplaceUnit(unit.to_owned()));
         let (events, parts) = (ready.events()?, ready.parts()?);
         let rng = asked.source()?;
         Ok(planned::certificate(events, parts, adjacency, model.assumption(), privacy, &rng)?.to_json())

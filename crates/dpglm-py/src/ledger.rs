@@ -24,20 +24,28 @@ fn read(path: &Path) -> PyResult<Chain> {
 
 /// Makes a new ledger.
 #[pyfunction]
-#[pyo3(signature = (path, epsilon, delta, reserve, rule, unit, about))]
+#[pyo3(signature = (path, epsilon, delta, reserve, rule, whom, about))]
 pub fn create_ledger(
     path: PathBuf,
     epsilon: f64,
-    delta: f64,
+    delta: Option<f64>,
     reserve: f64,
     rule: &str,
-    unit: Option<String>,
+    whom: (bool, String),
     about: String,
 ) -> PyResult<()> {
     let made = || -> Result<(), Failure> {
+        let budget = delta.map_or_else(|| Budget::pure(epsilon), |delta| Budget::new(epsilon, delta))?;
         let rule: Rule = render::named("rule", rule)?;
-        let protects = unit.map_or(Adjacency::ReplaceRow, Adjacency::ReplaceUnit);
-        let terms = Terms::new(about, protects, Budget::new(epsilon, delta)?, reserve, rule)?;
+        // The name of a unit, or a word.
+        let protects = match (whom.0, whom.1.as_str()) {
+            (true, _) => Adjacency::ReplaceUnit(whom.1),
+            (_, "record") => Adjacency::ReplaceUserRecord,
+            (_, "label") => Adjacency::ReplaceUserLabel,
+            (_, "pair") => Adjacency::ReplacePair,
+            _ => Adjacency::ReplaceRow,
+        };
+        let terms = Terms::new(about, protects, budget, reserve, rule)?;
         Ledger::create(&path, &terms).map_err(|error| failure(&path, error))?;
         Ok(())
     };

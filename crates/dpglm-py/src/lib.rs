@@ -7,6 +7,7 @@
 //! | [`table`] | arrays and columns to encoded tables |
 //! | [`fit`] | what a user asks for to a model, and its artefact to JSON |
 //! | [`describe`] | the same for the description of a table |
+//! | [`asked`] | rows that Python holds elsewhere |
 //! | [`ledger`] | ledgers that pay |
 //! | [`artefact`] | artefacts to what is shown and predicted |
 //! | [`accounting`] | events and certificates |
@@ -16,6 +17,7 @@
 
 mod accounting;
 mod artefact;
+mod asked;
 mod audit;
 mod describe;
 #[cfg(feature = "collect")]
@@ -39,6 +41,10 @@ mod _native {
     };
     #[pymodule_export]
     use crate::artefact::{Artefact, keygen, save_artefact, verify_artefact};
+    #[pymodule_export]
+    use crate::asked::{
+        Answering, Packing, curator_text, describe_asked, fit_asked, mean_asked, merge_answers,
+    };
     #[pymodule_export]
     use crate::audit::{audit_mean, audit_model};
     #[pymodule_export]

@@ -22,6 +22,7 @@ pub struct Asked {
     sigma: Option<f64>,
     feature_bounds: Option<(f64, f64)>,
     target_bounds: Option<(f64, f64)>,
+    mean_count: Option<f64>,
     runs: u64,
     cache: Option<PathBuf>,
 }
@@ -44,6 +45,7 @@ pub fn plan_study(py: Python<'_>, asked: Asked) -> PyResult<(String, String, Vec
             sigma: asked.sigma,
             feature_bounds: asked.feature_bounds,
             target_bounds: asked.target_bounds,
+            mean_count: asked.mean_count,
             runs: asked.runs,
             cache: asked.cache,
         })

@@ -1,12 +1,11 @@
 //! Arrays and columns as encoded tables.
 
 use super::words::exception;
-use dpglm::data::design::Storage;
 use dpglm_io::memory::{self, Cells, Matrix, Meaning, Numbers, SparseRows};
-use dpglm_io::{Encoded, EncodedColumn, Precision, ReadOptions, Schema, Target};
+use dpglm_io::{Encoded, EncodedColumn, Precision, ReadOptions, Schema, Target, Touched};
 use dpglm_workflow::Failure;
 use dpglm_workflow::means::Means;
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyList, PyString};
@@ -77,18 +76,11 @@ impl Table {
         self.notes.clone()
     }
 
-    /// One column as it is stored, for terms that are made of several.
-    fn column<'py>(&self, py: Python<'py>, place: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let cells = self.with(|encoded| {
-            let width = encoded.design.columns();
-            match encoded.design.storage() {
-                Storage::F64(entries) if place < width => {
-                    Ok(entries.iter().skip(place).step_by(width).copied().collect::<Vec<f64>>())
-                }
-                _ => Err(Failure::Failed(format!("there is no stored column {place}").into())),
-            }
-        });
-        Ok(cells.map_err(exception)?.into_pyarray(py))
+    /// The same as counts by column: missing, out of bounds, undeclared.
+    #[getter]
+    fn touched(&self) -> PyResult<Vec<(String, u64, u64, u64)>> {
+        let counts = |t: &Touched| (t.column.clone(), t.missing, t.out_of_bounds, t.undeclared);
+        self.with(|encoded| Ok(encoded.curator.0.iter().map(counts).collect())).map_err(exception)
     }
 
     fn __repr__(&self) -> String {
@@ -113,12 +105,12 @@ pub struct How {
 }
 
 impl How {
-    fn schema(&self) -> PyResult<Schema> {
+    pub fn schema(&self) -> PyResult<Schema> {
         let schema = schema(&self.schema)?;
         Ok(if self.for_means { schema.counting_out() } else { schema })
     }
 
-    fn options(&self) -> ReadOptions {
+    pub fn options(&self) -> ReadOptions {
         ReadOptions {
             precision: self.single.then_some(Precision::F32),
             strict: self.strict,
@@ -138,17 +130,29 @@ pub fn schema(json: &str) -> PyResult<Schema> {
     schema.map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// A schema's TOML as JSON, with another target or unit.
+/// A schema's TOML as JSON, with another target or unit, a formula, or some of its features alone.
 #[pyfunction]
-#[pyo3(signature = (text, target=None, unit=None))]
-pub fn read_schema(text: &str, target: Option<&str>, unit: Option<&str>) -> PyResult<String> {
+#[pyo3(signature = (text, target=None, unit=None, formula=None, features=None))]
+pub fn read_schema(
+    text: &str,
+    target: Option<&str>,
+    unit: Option<&str>,
+    formula: Option<&str>,
+    features: Option<Vec<String>>,
+) -> PyResult<String> {
     let read = || -> Result<Schema, Failure> {
         let mut schema = Schema::parse(text)?;
+        if formula.is_some() {
+            schema = schema.with_formula(formula)?;
+        }
         if target.is_some() {
             schema = schema.with_target(target)?;
         }
         if unit.is_some() {
             schema = schema.with_unit(unit)?;
+        }
+        if let Some(features) = &features {
+            schema = schema.with_features(features)?;
         }
         Ok(schema)
     };
@@ -166,6 +170,9 @@ pub fn schema_of_means(features: &str, by: Option<&str>, sample_weight: Option<&
 
 /// The response beside the features: its name, its cells and JSON of its schema.
 type ResponseOf<'py> = (String, Column<'py>, String);
+
+/// Sampling weights: what they are called, one a row, and their bounds.
+type WeightsOf<'py> = (String, Column<'py>, (f64, f64));
 
 /// Whose row each row is: what a unit is called, and one id a row.
 type UnitsOf<'py> = (String, Column<'py>);
@@ -208,7 +215,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Meanings {
 }
 
 impl Column<'_> {
-    fn cells(&self) -> PyResult<Cells<'_>> {
+    pub fn cells(&self) -> PyResult<Cells<'_>> {
         Ok(match self {
             Self::F64(cells) => Cells::F64(cells.as_slice()?),
             Self::F32(cells) => Cells::F32(cells.as_slice()?),
@@ -248,7 +255,7 @@ impl Array2<'_> {
 
 /// Encodes a matrix whose rows or columns are contiguous; it is read where it stands.
 #[pyfunction]
-#[pyo3(signature = (how, array, names, response, units=None))]
+#[pyo3(signature = (how, array, names, response, units=None, weights=None))]
 pub fn encode_matrix(
     py: Python<'_>,
     how: How,
@@ -256,15 +263,16 @@ pub fn encode_matrix(
     names: Vec<String>,
     response: Option<ResponseOf<'_>>,
     units: Option<UnitsOf<'_>>,
+    weights: Option<WeightsOf<'_>>,
 ) -> PyResult<Table> {
     let (schema, options, matrix) = (how.schema()?, how.options(), array.matrix()?);
     let encoded = py.detach(|| memory::encode_matrix(&how.name, matrix, &names, &schema, &options));
-    finish(py, how.name, encoded.map_err(exception)?, schema, &options, (response, units))
+    finish(py, how.name, encoded.map_err(exception)?, schema, &options, (response, units, weights))
 }
 
 /// Encodes compressed sparse rows.
 #[pyfunction]
-#[pyo3(signature = (how, sparse, names, response, units=None))]
+#[pyo3(signature = (how, sparse, names, response, units=None, weights=None))]
 pub fn encode_sparse(
     py: Python<'_>,
     how: How,
@@ -272,6 +280,7 @@ pub fn encode_sparse(
     names: Vec<String>,
     response: Option<ResponseOf<'_>>,
     units: Option<UnitsOf<'_>>,
+    weights: Option<WeightsOf<'_>>,
 ) -> PyResult<Table> {
     let (schema, options) = (how.schema()?, how.options());
     let (offsets, indices, values) = sparse;
@@ -285,24 +294,25 @@ pub fn encode_sparse(
     let sparse =
         SparseRows { offsets: &offsets, indices: indices.as_slice()?, numbers, columns: names.len() };
     let encoded = py.detach(|| memory::encode_sparse(&how.name, sparse, &names, &schema, &options));
-    finish(py, how.name, encoded.map_err(exception)?, schema, &options, (response, units))
+    finish(py, how.name, encoded.map_err(exception)?, schema, &options, (response, units, weights))
 }
 
 /// Encodes named columns.
 #[pyfunction]
-#[pyo3(signature = (how, columns, response, units=None))]
+#[pyo3(signature = (how, columns, response, units=None, weights=None))]
 pub fn encode_columns(
     py: Python<'_>,
     how: How,
     columns: Vec<(String, Column<'_>)>,
     response: Option<ResponseOf<'_>>,
     units: Option<UnitsOf<'_>>,
+    weights: Option<WeightsOf<'_>>,
 ) -> PyResult<Table> {
     let (schema, options) = (how.schema()?, how.options());
     let cells: Vec<(String, Cells<'_>)> =
         columns.iter().map(|(name, column)| Ok((name.clone(), column.cells()?))).collect::<PyResult<_>>()?;
     let encoded = py.detach(|| memory::encode_columns(&how.name, &cells, &schema, &options));
-    finish(py, how.name, encoded.map_err(exception)?, schema, &options, (response, units))
+    finish(py, how.name, encoded.map_err(exception)?, schema, &options, (response, units, weights))
 }
 
 fn finish(
@@ -311,7 +321,7 @@ fn finish(
     mut encoded: Encoded,
     mut features: Schema,
     options: &ReadOptions,
-    (response, units): (Option<ResponseOf<'_>>, Option<UnitsOf<'_>>),
+    (response, units, weights): (Option<ResponseOf<'_>>, Option<UnitsOf<'_>>, Option<WeightsOf<'_>>),
 ) -> PyResult<Table> {
     if let Some((name, column, declared)) = response {
         let (cells, declared) = (column.cells()?, schema(&declared)?);
@@ -323,6 +333,12 @@ fn finish(
         features = features.with_unit(Some(&name)).map_err(exception)?;
         let attached = py.detach(|| memory::attach_units(&mut encoded, &name, cells, options));
         attached.map_err(exception)?;
+    }
+    if let Some((name, column, bounds)) = weights {
+        let cells = column.cells()?;
+        let attached =
+            py.detach(|| memory::attach_weights(&mut encoded, features, (&name, bounds), cells, options));
+        features = attached.map_err(exception)?;
     }
     Ok(Table::new(encoded, features, from))
 }

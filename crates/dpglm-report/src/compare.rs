@@ -5,7 +5,6 @@ use crate::kinds::{DRAWN, scale};
 use crate::page::{Block, Section, Table};
 use crate::promise::{Meaning, percent_up};
 use crate::source::{Document, Source};
-use crate::subject;
 use dpglm::accounting::{Certificate, Grade};
 use dpglm::privacy::decimal::rounded_up;
 use dpglm_plot::forest::{Forest, Row};
@@ -42,7 +41,7 @@ fn overview(sources: &[Source]) -> Table {
                     grade(certificate).to_owned(),
                     number(claim.map(|c| c.epsilon)),
                     number(claim.map(|c| c.delta)),
-                    subject::protected(certificate.adjacency()),
+                    certificate.adjacency().protected(),
                     sure,
                 ]);
             }

@@ -38,6 +38,8 @@ enum Of {
         level: String,
         reference: String,
     },
+    /// An interval of time, beside the first.
+    Interval(String),
     /// A column of which the schema says nothing more.
     Other(String),
 }
@@ -84,6 +86,9 @@ impl Of {
     fn column(fit: &FitDocument, name: &str, encoded: Option<&EncodedColumn>) -> Self {
         if name == INTERCEPT {
             return Self::Intercept;
+        }
+        if !fit.features().iter().any(|feature| feature == name) {
+            return Self::Interval(name.into());
         }
         let declared = encoded.and_then(|column| fit.encoding.column(&column.declared));
         match declared.map(|column| (&column.name, &column.kind)) {
@@ -167,6 +172,7 @@ impl Effect {
             Of::Level { column, level, reference } => {
                 (format!("For {column} = {level}, compared with {column} = {reference}"), 1.0)
             }
+            Of::Interval(name) => (format!("For {name}, compared with the first interval"), 1.0),
             Of::Other(column) => (format!("Where {column} is 1 higher"), 1.0),
             Of::Intercept => ("Where all columns are zero".into(), 1.0),
         }
@@ -187,6 +193,7 @@ impl Effect {
             format!("{phrase}, {subject} {times} times as high{}.", level(&format!("{low} to {high}")))
         };
         match domain(fit) {
+            _ if fit.survival.is_some() => factor(format!("the hazard of {target} is")),
             Domain::Real => {
                 let error = self.error.map(|error| step * error);
                 let [low, high] = self.interval.unwrap_or_default().map(|end| number(step * end, error));
@@ -196,11 +203,31 @@ impl Effect {
                 let interval = level(&format!("of the difference {low} to {high}"));
                 format!("{phrase}, {target} is {size} {side} on average{interval}.")
             }
+            Domain::Binary
+                if fit.family.one_predictor().is_some_and(|family| family.multiplies().is_none()) =>
+            {
+                let error = self.error.map(|error| step * error);
+                let [low, high] = self.interval.unwrap_or_default().map(|end| number(step * end, error));
+                let change = step * self.estimate;
+                let side = if change < 0.0 { "lower" } else { "higher" };
+                let of = levels.get(1).map(|level| format!(" = {level}")).unwrap_or_default();
+                let interval = level(&format!("of the difference {low} to {high}"));
+                format!(
+                    "{phrase}, the {} of {target}{of} is {} {side}{interval}.",
+                    fit.family.name(),
+                    number(change.abs(), error)
+                )
+            }
             Domain::Binary => {
                 let level = levels.get(1).map(|level| format!(" = {level}")).unwrap_or_default();
-                factor(format!("the odds of {target}{level} are"))
+                match fit.family.name() {
+                    "cloglog" => factor(format!("the rate of {target}{level} is")),
+                    _ => factor(format!("the odds of {target}{level} are")),
+                }
             }
-            Domain::Count => factor(format!("the expected {target} is")),
+            Domain::Count | Domain::Positive | Domain::Nonnegative => {
+                factor(format!("the expected {target} is"))
+            }
             Domain::Classes(_) => {
                 let (base, class) =
                     (levels.first().map_or("", String::as_str), self.class.as_deref().unwrap_or(""));

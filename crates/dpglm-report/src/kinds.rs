@@ -131,6 +131,10 @@ fn forest(fit: &FitDocument, effects: &[Effect]) -> Option<Block> {
 /// What effects are measured in.
 pub(crate) fn scale(fit: &FitDocument) -> &'static str {
     match domain(fit) {
+        _ if fit.survival.is_some() => "change of the logarithm of the hazard",
+        Domain::Binary if fit.family.name() == "probit" => "change of the probit",
+        Domain::Binary if fit.family.name() == "cloglog" => "change of the logarithm of the rate",
+        Domain::Positive | Domain::Nonnegative => "change of the logarithm of the expected amount",
         Domain::Real => "change of the target",
         Domain::Binary | Domain::Classes(_) => "change of the log-odds",
         Domain::Count => "change of the logarithm of the expected count",
@@ -189,25 +193,33 @@ fn estimates_of_fit(fit: &FitDocument) -> Vec<Block> {
     let mut notes = vec![format!(
         "Method: {}. Coefficients are in the columns' own units: what a step of 1 changes in {}.",
         fit.method.name(),
-        match domain(fit) {
-            Domain::Real => "the expected target",
-            Domain::Binary => "the log-odds of the second level",
-            Domain::Count => "the logarithm of the expected count",
-            Domain::Classes(_) => "the log-odds of a level against the first",
+        match (&fit.survival, fit.family.one_predictor()) {
+            (Some(_), _) => "the logarithm of the hazard",
+            (None, Some(family)) => family.predictor(),
+            (None, None) => "the log-odds of a level against the first",
         }
     )];
     if has_errors {
         notes.push("Standard errors and intervals include the sampling error and the privacy noise, and are paid from the same budget.".into());
     }
     if fit.support.is_some() && level.is_some() {
-        notes.push("Intervals hold given the chosen columns: they do not cover the choice itself.".into());
+        notes.push(match fit.split {
+            Some(true) => "Intervals hold given the chosen columns, whichever they are: the rows they come from had no part in the choice.".into(),
+            _ => "Intervals hold given the chosen columns: they do not cover the choice itself.".into(),
+        });
     }
+    notes.extend(
+        fit.notes_on_weights_and_dispersion().lines().filter(|line| !line.is_empty()).map(str::to_owned),
+    );
     notes.extend(fit.notes_on_intervals().lines().filter(|line| !line.is_empty()).map(str::to_owned));
     let parameters = [
         ("ridge", fit.ridge),
         ("radius", fit.radius),
         ("row norm", fit.row_norm),
         ("l1 radius", fit.l1_radius),
+        ("steps", fit.steps.map(|steps| steps as f64)),
+        ("step length", fit.step_length),
+        ("support norm", fit.support_norm),
     ];
     let given =
         parameters.into_iter().filter_map(|(name, value)| Some(format!("{name} {}", render::plain(value?))));

@@ -8,6 +8,7 @@
 //! | `promise` | what a promise means: how sure an attacker can become, and how often right, with the argument |
 //! | `gaussian` | the mu beside (epsilon, delta) |
 //! | `effects` | coefficients with what is publicly known of their columns, each in a sentence |
+//! | `ledger` | the budget that paid, and which of its lines paid for what |
 //! | `kinds` | what each kind of document becomes |
 //! | `compare` | several documents beside each other |
 //! | `meaning`, `review` | the sections about the promise, for who decides and who reviews |
@@ -24,6 +25,7 @@ mod deployment;
 mod effects;
 mod gaussian;
 mod kinds;
+mod ledger;
 mod meaning;
 mod page;
 mod promise;
@@ -35,20 +37,31 @@ use askama::Template as _;
 use dpglm_workflow::Failure;
 use page::Page;
 
+pub use ledger::PaidFrom;
 pub use source::Source;
 
-/// The page of one or more documents.
-pub fn html(sources: &[Source]) -> Result<String, Failure> {
+/// The page of one or more documents, and of the ledger that they were paid from if one is given.
+pub fn html(sources: &[Source], ledger: Option<&PaidFrom>) -> Result<String, Failure> {
     if sources.is_empty() {
         return Err(Failure::Usage("a report needs at least one document".into()));
     }
-    let reports: Vec<page::Report> =
+    let mut reports: Vec<page::Report> =
         sources.iter().enumerate().map(|(place, source)| kinds::report(place, source)).collect();
     let title = match reports.as_slice() {
         [only] => only.heading.clone(),
         all => format!("{} results compared", all.len()),
     };
-    let comparison = if sources.len() > 1 { vec![compare::section(sources)] } else { Vec::new() };
+    let mut comparison = if sources.len() > 1 { vec![compare::section(sources)] } else { Vec::new() };
+    if let Some(ledger) = ledger {
+        for (report, source) in reports.iter_mut().zip(sources) {
+            report.notices.extend(ledger.notice(source)?);
+        }
+        let section = ledger.section(sources)?;
+        match reports.as_mut_slice() {
+            [only] => only.sections.push(section),
+            _ => comparison.push(section),
+        }
+    }
     let page = Page { title, comparison, reports, version: env!("CARGO_PKG_VERSION") };
     page.render().map_err(|error| Failure::Failed(format!("cannot write the page: {error}").into()))
 }

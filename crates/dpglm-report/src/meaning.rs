@@ -2,7 +2,6 @@
 
 use crate::page::{Block, Notice, Section, Table};
 use crate::promise::{Meaning, percent_up};
-use crate::subject;
 use dpglm::accounting::{Certificate, Grade};
 use dpglm::privacy::Adjacency;
 use dpglm::privacy::decimal::rounded_up;
@@ -28,7 +27,7 @@ fn blocks(certificate: &Certificate) -> Vec<Block> {
         0.0 => ", whatever the results".to_owned(),
         chance => format!(", but for a chance of at most {}", one_in(chance)),
     };
-    let protected = subject::protected(certificate.adjacency());
+    let protected = certificate.adjacency().protected();
     vec![
         Block::Lead(format!(
             "{provided} who was 50% sure of something about {whose} can become at most {} sure of it by seeing these results{exception}.",

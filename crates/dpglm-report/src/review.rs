@@ -299,6 +299,7 @@ fn declared(fit: &FitDocument) -> Table {
     let missing = match fit.encoding.missing() {
         Missing::Fill => "a missing cell gets the column's public fill value",
         Missing::Drop => "a row with a missing cell gets weight zero",
+        Missing::Indicator => "a missing cell gets the column's public fill value, and a column says where",
     };
     let undeclared = match fit.encoding.undeclared() {
         Undeclared::Reference => "an undeclared level counts as the reference level",

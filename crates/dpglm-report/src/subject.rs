@@ -7,18 +7,7 @@ use dpglm::privacy::Adjacency;
 use dpglm::registry;
 use dpglm_workflow::document::{Artefact, FitDocument, MeanDocument};
 use dpglm_workflow::means::MeanMethod;
-use dpglm_workflow::model::Method;
-
-/// Whose data may differ between neighbours.
-pub(crate) fn protected(adjacency: &Adjacency) -> String {
-    match adjacency {
-        Adjacency::ReplaceRow => "one row".into(),
-        Adjacency::ReplaceUnit(column) => format!("one {column}: all rows that carry the same `{column}`"),
-        Adjacency::ReplaceUserRecord => "one user's record".into(),
-        Adjacency::ReplaceUserLabel => "one user's label".into(),
-        Adjacency::ReplacePair => "one row, which describes two people".into(),
-    }
-}
+use dpglm_workflow::model::{Calibration, Method};
 
 /// What neighbours are.
 pub(crate) fn neighbours(adjacency: &Adjacency) -> String {
@@ -80,25 +69,33 @@ fn entry_of_fit(fit: &FitDocument) -> &'static str {
     use {Domain as D, Method as M};
     let is_tuned = !fit.certificate.parts().is_empty();
     match (fit.method, domain(fit)) {
+        (M::SelectRefine, _) if fit.split == Some(true) => "split-refine",
         (M::SelectRefine, _) if is_tuned => "tuned-sparsity",
         (M::BoundedScore, _) if is_tuned => "tuned-ridge",
         (M::Likelihood, D::Real) => "linear-likelihood",
+        (M::Likelihood, D::Binary) if fit.family.name() == "probit" => "probit-likelihood",
+        (M::Likelihood, D::Binary) if fit.family.name() == "cloglog" => "cloglog-likelihood",
         (M::Likelihood, D::Binary) => "logistic-likelihood",
+        (M::Likelihood, D::Positive) => "gamma-likelihood",
+        (M::Likelihood, D::Nonnegative) => "tweedie-likelihood",
         (M::Likelihood, D::Count) => "poisson-likelihood",
         (M::Likelihood, D::Classes(_)) => "multinomial-likelihood",
         (M::BoundedScore, D::Real) => "linear",
         (M::BoundedScore, D::Binary) => "logistic",
-        (M::BoundedScore, D::Count) => "poisson",
+        (M::BoundedScore, D::Count | D::Positive | D::Nonnegative) => "poisson",
         (M::BoundedScore, D::Classes(_)) => "multinomial",
         (M::Statistics, _) => "linear-statistics",
         (M::SelectRefine, D::Classes(_)) => "sparse-multinomial",
         (M::SelectRefine, _) => "select-refine",
         (M::NoisyIht, _) => "noisy-iht",
+        (M::PeelingIht, _) if fit.calibration == Some(Calibration::Printed) => "printed-peeling",
         (M::PeelingIht, _) => "peeling-iht",
         (M::DpIht, _) => "dp-iht",
         (M::WholeGradient, _) => "whole-gradient",
         (M::FrankWolfe, _) => "frank-wolfe",
+        (M::SparseFrankWolfe, _) => "sparse-frank-wolfe",
         (M::TwoStage, _) => "two-stage",
+        (M::BestSubset, _) => "best-subset",
         (M::JohnsonLindenstrauss, _) => "johnson-lindenstrauss",
         (M::Transfer, _) => "transfer",
         (M::TransferLiteral, _) => "transfer-literal",
@@ -128,7 +125,7 @@ mod tests {
         let names: Vec<&str> = source
             .lines()
             .filter(|line| line.contains("=> \"") && line.trim_start().starts_with("(M::"))
-            .filter_map(|line| line.split('"').nth(1))
+            .filter_map(|line| line.rsplit('"').nth(1))
             .collect();
         assert!(names.len() > 15, "{names:?}");
         for name in names {

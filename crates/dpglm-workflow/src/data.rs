@@ -10,11 +10,18 @@ pub(super) struct Frame {
     unit: String,
     /// What exposures are measured in, and what a bad one is, in that unit.
     exposure: (f64, f64),
+    /// The largest sampling weight, and what a bad one is in units of that.
+    weight: (f64, f64),
 }
 
 impl Frame {
     /// Of a table under this schema, for a model that may have an intercept.
     pub(super) fn new(schema: &Schema, intercept: bool) -> Self {
+        Self::called(schema, intercept, schema.unit())
+    }
+
+    /// The same where a unit is called so.
+    pub(super) fn called(schema: &Schema, intercept: bool, unit_name: Option<&str>) -> Self {
         let declared = schema.exposure().and_then(|name| schema.column(name)).map(|column| &column.kind);
         let (fill, largest) = match declared {
             Some(Kind::Real(numeric) | Kind::Count(numeric)) => (numeric.fill, numeric.bounds.upper()),
@@ -22,7 +29,12 @@ impl Frame {
         };
         // Only an intercept can take up a change of the exposures' unit.
         let unit = if intercept { largest } else { 1.0 };
-        Self { unit: schema.unit().unwrap_or("unit").to_owned(), exposure: (unit, fill / unit) }
+        let declared = schema.weight().and_then(|name| schema.column(name)).map(|column| &column.kind);
+        let weight = match declared {
+            Some(Kind::Real(n) | Kind::Count(n)) => (n.bounds.upper(), (n.fill / n.bounds.upper()).min(1.0)),
+            _ => (1.0, 1.0),
+        };
+        Self { unit: unit_name.unwrap_or("unit").to_owned(), exposure: (unit, fill / unit), weight }
     }
 
     /// The logarithm of the unit in which exposures are measured.
@@ -38,6 +50,11 @@ impl Frame {
         }
         if let Some(units) = rows.units {
             data = data.with_units(units.of_row, units.count, self.unit.as_str())?;
+        }
+        if let Some(mut weights) = rows.sample_weight {
+            let (largest, fill) = self.weight;
+            weights.iter_mut().for_each(|w| *w /= largest);
+            data = data.with_sample_weights(&weights, fill)?;
         }
         if let Some(mut exposures) = rows.exposure {
             let (unit, fill) = self.exposure;

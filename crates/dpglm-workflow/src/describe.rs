@@ -5,9 +5,10 @@ pub mod drawing;
 mod text;
 
 use super::failure::Failure;
+use super::large::{LargeCells, WatchRows};
 use super::ledger::{Grant, Planned};
-use super::means::columns::blocks;
-use super::means::{By, Means};
+use super::means::columns::{Parts, blocks};
+use super::means::{By, MeanMethod, Means};
 use super::{budget, planned, search};
 use document::{
     ColumnDocument, CorrelationsDocument, CrossDocument, DESCRIBE, DescribeDocument, GroupDocument,
@@ -16,13 +17,15 @@ use document::{
 use dpglm::accounting::Certificate;
 use dpglm::central::Privacy;
 use dpglm::error::{Message, Parameter};
-use dpglm::estimators::describe::{BlockSummary, Describe, Described, Estimate, Scale};
+use dpglm::estimators::describe::{BlockSummary, Describe, DescribeFit, Described, Estimate, Scale};
 use dpglm::estimators::means::{Block, MeanRows, MeanShape};
 use dpglm::noise::RandomSource;
+use dpglm::passes::{Ask, SiteCells};
 use dpglm::privacy::Adjacency;
 use dpglm::release::Estimator as _;
 use dpglm_io::schema::{Kind, Missing};
-use dpglm_io::{Encoded, EncodedColumn, Scaling, Schema};
+use dpglm_io::{Encoded, EncodedColumn, LargeTable, Scaling, Schema};
+use std::sync::Arc;
 
 /// The level of intervals where none is given.
 pub const LEVEL: f64 = 0.95;
@@ -123,10 +126,13 @@ impl Description {
             }
             model = model.correlations()?;
         }
-        let by = Means::by_method(super::means::MeanMethod::Columns).under(schema).by;
+        let by = Means::by_method(MeanMethod::Columns).under(schema).by;
         Ok(Prepared { model, schema: schema.clone(), asked: self.clone(), by })
     }
 }
+
+/// A description with its noise calibrated.
+type Calibrated = dpglm::release::Prepared<Describe>;
 
 impl Prepared {
     fn shape(&self, rows: usize) -> MeanShape {
@@ -163,29 +169,62 @@ impl Prepared {
         rng: &mut RandomSource,
         say: &mut dyn FnMut(&Message),
     ) -> Result<DescribeDocument, Failure> {
-        let grant = grant.into();
+        self.release(&table.columns, table.rows(), grant.into(), rng, say, |prepared, means, rng| {
+            let fit = |rows: &MeanRows<'_>| Ok(prepared.fit(rows, rng)?);
+            Parts::from(table).with_rows(means, blocks(&table.columns).len(), fit)
+        })
+    }
+
+    /// The same of so many rows of these columns that are asked.
+    pub fn describe_asked<'g>(
+        &self,
+        columns: &[EncodedColumn],
+        n: usize,
+        ask: Arc<dyn Ask>,
+        grant: impl Into<Grant<'g>>,
+        rng: &mut RandomSource,
+        say: &mut dyn FnMut(&Message),
+    ) -> Result<DescribeDocument, Failure> {
+        let rows = SiteCells::new(self.shape(n), columns.len(), None, ask);
+        let describe =
+            |prepared: &Calibrated, _: &Means, rng: &mut RandomSource| Ok(prepared.fit_rows(&rows, rng)?);
+        self.release(columns, n, grant.into(), rng, say, describe)
+    }
+
+    /// The same of a table of which a few blocks are in memory at a time. `watch` is told how far a pass is.
+    pub fn describe_large<'g>(
+        &self,
+        table: LargeTable,
+        watch: WatchRows,
+        grant: impl Into<Grant<'g>>,
+        rng: &mut RandomSource,
+        say: &mut dyn FnMut(&Message),
+    ) -> Result<DescribeDocument, Failure> {
+        let (columns, n) = (table.columns.clone(), table.rows as usize);
+        let means = Means::by_method(MeanMethod::Columns).under(&self.schema);
+        self.describe_asked(&columns, n, Arc::new(LargeCells { table, means, watch }), grant, rng, say)
+    }
+
+    fn release(
+        &self,
+        columns: &[EncodedColumn],
+        n: usize,
+        grant: Grant<'_>,
+        rng: &mut RandomSource,
+        say: &mut dyn FnMut(&Message),
+        describe: impl FnOnce(&Calibrated, &Means, &mut RandomSource) -> Result<DescribeFit, Failure>,
+    ) -> Result<DescribeDocument, Failure> {
         let privacy = grant.privacy;
-        let n = table.rows();
         budget::warning_of_large_delta(privacy, n).iter().for_each(&mut *say);
         let prepared = self.model.prepare(self.shape(n), privacy)?;
-        let blocks = blocks(&table.columns);
-        let mut rows = MeanRows::new(&table.design)?;
-        if let Some(missing) = table.missing.as_ref().filter(|_| self.schema.missing() == Missing::Drop) {
-            rows = rows.with_missing(missing, blocks.len())?;
-        }
-        // A row without a group counts nowhere.
-        let dropped = |row: usize| table.weights.as_ref().is_some_and(|w| w[row] == 0.0);
-        let group = |(row, level): (usize, &f64)| if dropped(row) { u32::MAX } else { *level as u32 };
-        let groups: Vec<u32> = table.response.iter().enumerate().map(group).collect();
-        if let Some(by) = &self.by {
-            rows = rows.with_groups(&groups, by.levels.len())?;
-        }
+        let blocks = blocks(columns);
+        let means = Means::by_method(MeanMethod::Columns).under(&self.schema);
         let paid = grant.pay(|| self.entry(n, privacy), &|privacy| self.entry(n, privacy))?;
-        let found = prepared.fit(&rows, rng)?;
+        let found = describe(&prepared, &means, rng)?;
         let named = |(place, group): (usize, &Described)| GroupDocument {
             group: self.by.as_ref().and_then(|by| by.levels.get(place).cloned()),
             share: group.share.map(Number::from),
-            columns: self.columns(table, &blocks, &found.blocks, group),
+            columns: self.columns(columns, &blocks, &found.blocks, group),
             cross: group.cross.as_ref().and_then(|cells| self.cross(&blocks, cells)),
             correlations: group.correlations.as_ref().map(|r| {
                 let names: Vec<String> = blocks
@@ -212,7 +251,7 @@ impl Prepared {
     /// What is said of the columns of a group, in the user's units.
     fn columns(
         &self,
-        table: &Encoded,
+        encoded: &[EncodedColumn],
         blocks: &[(Block, &str)],
         found: &[Block],
         group: &Described,
@@ -220,7 +259,7 @@ impl Prepared {
         let mut first = 0;
         let mut all = indexmap::IndexMap::new();
         for (((block, declared), summary), found) in blocks.iter().zip(&group.blocks).zip(found) {
-            let column = &table.columns[first];
+            let column = &encoded[first];
             first += block.columns();
             let kind = self.schema.column(declared).map(|c| &c.kind);
             let document = match (summary, kind) {

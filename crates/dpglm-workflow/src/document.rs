@@ -4,7 +4,8 @@ pub use super::describe::document::DESCRIBE;
 use super::describe::document::DescribeDocument;
 use super::failure::Failure;
 use super::means::MeanMethod;
-use super::model::{Coefficient, Family, INTERCEPT, Method, coefficient_of_class};
+use super::model::{Calibration, Coefficient, Family, INTERCEPT, Method, coefficient_of_class};
+use super::survival::Survival;
 use super::{render, table};
 use dpglm::accounting::Certificate;
 use dpglm::error::{Message, Parameter};
@@ -35,6 +36,9 @@ pub struct FitDocument {
     pub n: usize,
     /// The column that says whose row it is.
     pub unit: Option<String>,
+    /// How survival was cut into intervals, where that is what was explained: coefficients are logarithms of hazard ratios then.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub survival: Option<Survival>,
     /// The target's public facts.
     pub target: TargetDocument,
     /// The features, in the order of the coefficients.
@@ -59,6 +63,21 @@ pub struct FitDocument {
     /// The largest l1 norm of the coefficients.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub l1_radius: Option<f64>,
+    /// The number of steps that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub steps: Option<u64>,
+    /// The length of a step that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step_length: Option<f64>,
+    /// The largest l2 norm of any entries of a row that are as many as the sparsity.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub support_norm: Option<f64>,
+    /// How much noise was added, if not what the budget asks for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub calibration: Option<Calibration>,
+    /// Whether one half of the rows chose the columns and the other was fitted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub split: Option<bool>,
     /// The bounds that were found privately, of numbers of which only a magnitude was declared: cells beyond count as the nearest.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bounds: Option<IndexMap<String, [f64; 2]>>,
@@ -75,10 +94,16 @@ pub struct FitDocument {
     pub determined: Option<IndexMap<String, bool>>,
     /// Of sampling and of privacy noise together.
     pub standard_errors: Option<IndexMap<String, f64>>,
+    /// The covariance of the estimates of each linear predictor, in their order: row after row up to the diagonal. Absent for very many.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub covariance: Option<Vec<Vec<Vec<f64>>>>,
     /// The intervals' level.
     pub level: Option<f64>,
     /// The ends of the confidence intervals.
     pub intervals: Option<IndexMap<String, [f64; 2]>>,
+    /// By how much responses vary more than their means say: the factor of the family's variance. Standard errors do not need it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub dispersion: Option<f64>,
     /// What left, and what it cost.
     pub certificate: Certificate,
     /// How to read another table of the same kind.
@@ -204,6 +229,33 @@ impl FitDocument {
 }
 
 impl FitDocument {
+    /// The features of the table: intervals of time are none of them.
+    pub fn features(&self) -> &[String] {
+        let intervals = self.survival.as_ref().map_or(0, |survival| survival.cuts.len());
+        &self.columns[..self.columns.len().saturating_sub(intervals)]
+    }
+
+    /// Hazard ratios with their intervals, of a model of survival.
+    fn hazard_ratios(&self) -> String {
+        if self.survival.is_none() {
+            return String::new();
+        }
+        let ratios = |all: &IndexMap<String, f64>| -> IndexMap<String, f64> {
+            let slopes = all.iter().filter(|(name, _)| *name != INTERCEPT);
+            slopes.map(|(name, b)| (name.clone(), b.exp())).collect()
+        };
+        let ends = self.intervals.as_ref().map(|all| -> IndexMap<String, [f64; 2]> {
+            let slopes = all.iter().filter(|(name, _)| *name != INTERCEPT);
+            slopes.map(|(name, ends)| (name.clone(), ends.map(f64::exp))).collect()
+        });
+        let estimates = ratios(self.estimates.as_ref().unwrap_or(&self.coefficients));
+        let determined = self.determined.as_ref().map(|all| {
+            all.iter().filter(|(name, _)| *name != INTERCEPT).map(|(name, is)| (name.clone(), *is)).collect()
+        });
+        let level = self.level.zip(ends.as_ref());
+        format!("\n{}", table::table("hazard ratio", &estimates, None, level, determined.as_ref()))
+    }
+
     /// What was fitted, and to how much.
     pub fn heading(&self) -> String {
         let rows = if self.unit.is_some() { "units" } else { "rows" };
@@ -216,7 +268,10 @@ impl FitDocument {
             }
             _ => self.target.name.clone(),
         };
-        let family = render::sentence(self.family.name());
+        let family = match self.survival {
+            Some(_) => "Survival (piecewise-exponential)".to_owned(),
+            None => render::sentence(self.family.name()),
+        };
         let chosen = chosen(self.support.as_deref(), &self.columns);
         format!("{family} model of {of}, {} {rows}{chosen}", self.n)
     }
@@ -254,6 +309,30 @@ impl FitDocument {
                 "\nEstimates and intervals are of maximum likelihood, without {penalty}. Predictions use shrunk coefficients; an \
                  artefact holds both, as `estimates` and `coefficients`.\n"
             )
+    }
+}
+
+impl FitDocument {
+    /// What weights and a dispersion mean, if there are any.
+    pub fn notes_on_weights_and_dispersion(&self) -> String {
+        let mut notes = String::new();
+        if let Some(weight) = self.encoding.weight() {
+            let errors = match self.intervals {
+                Some(_) => {
+                    " Standard errors are design-based: of weighted scores as they vary from row to row."
+                }
+                None => "",
+            };
+            notes += &format!("\nRows are weighted by {weight}.{errors}\n");
+        }
+        if let Some(dispersion) = self.dispersion {
+            let errors = match self.intervals {
+                Some(_) => " Standard errors hold whatever it is.",
+                None => "",
+            };
+            notes += &format!("\nDispersion: {}.{errors}\n", render::rounded(dispersion));
+        }
+        notes
     }
 }
 
@@ -383,10 +462,13 @@ impl Artefact {
                     fit.level.zip(fit.intervals.as_ref()),
                     fit.determined.as_ref(),
                 );
-                let given = given_the_choice(fit.support.as_deref(), fit.level);
+                let given = given_the_choice(fit.support.as_deref(), fit.level, fit.split.unwrap_or(false));
                 let notes = fit.notes_on_intervals();
                 let bounds = bounds_found(fit.bounds.as_ref());
-                format!("{}\n\n{table}{given}{notes}{bounds}", fit.heading())
+                let beside = fit.notes_on_weights_and_dispersion();
+                let fills = fills_in_words(&fit.encoding.undeclared_fills());
+                let ratios = fit.hazard_ratios();
+                format!("{}\n\n{table}{ratios}{given}{notes}{beside}{bounds}{fills}", fit.heading())
             }
             Artefact::Mean(mean) => {
                 let table = table::table(
@@ -396,7 +478,7 @@ impl Artefact {
                     mean.level.zip(mean.intervals.as_ref()),
                     None,
                 );
-                let given = given_the_choice(mean.support.as_deref(), mean.level);
+                let given = given_the_choice(mean.support.as_deref(), mean.level, false);
                 let groups = shares("share of rows", mean.groups.as_ref());
                 let observed = shares("share observed", mean.observed.as_ref());
                 let bounds = bounds_found(mean.bounds.as_ref());
@@ -425,6 +507,24 @@ fn bounds_found(bounds: Option<&IndexMap<String, [f64; 2]>>) -> String {
     if bounds.is_empty() { bounds } else { bounds + "\n" }
 }
 
+/// What missing cells count as where nobody declared it.
+fn fills_in_words(fills: &[(&str, f64)]) -> String {
+    /// Columns beyond these are counted.
+    const MOST: usize = 5;
+    if fills.is_empty() {
+        return String::new();
+    }
+    let mut all: Vec<String> =
+        fills.iter().take(MOST).map(|(name, fill)| format!("{name} {}", render::rounded(*fill))).collect();
+    if fills.len() > MOST {
+        all.push(format!("and {} more", fills.len() - MOST));
+    }
+    format!(
+        "\nA missing cell counts as the middle of its bounds where no fill is declared: {}.\n",
+        all.join(", ")
+    )
+}
+
 /// A table of shares, if there are any.
 fn shares(what: &str, shares: Option<&IndexMap<String, f64>>) -> String {
     shares.map_or_else(String::new, |shares| format!("\n{}", table::table(what, shares, None, None, None)))
@@ -436,8 +536,12 @@ fn chosen(support: Option<&[String]>, columns: &[String]) -> String {
 }
 
 /// What intervals of chosen columns mean.
-fn given_the_choice(support: Option<&[String]>, level: Option<f64>) -> &'static str {
+fn given_the_choice(support: Option<&[String]>, level: Option<f64>, split: bool) -> &'static str {
     match (support, level) {
+        (Some(_), Some(_)) if split => {
+            "\nStandard errors and intervals hold given the chosen columns, whichever they are: the rows they come from had no part in \
+             the choice.\n"
+        }
         (Some(_), Some(_)) => {
             "\nStandard errors and intervals hold given the chosen columns: they do not cover the choice itself.\n"
         }

@@ -23,7 +23,22 @@ impl Failure {
 /// Whether users give a parameter of the library's under its own name. Others follow from what they give.
 fn is_given(parameter: Parameter) -> bool {
     use Parameter as P;
-    matches!(parameter, P::Epsilon | P::Delta | P::Sparsity | P::Radius | P::Ridge | P::RowNorm)
+    matches!(
+        parameter,
+        P::Epsilon
+            | P::Delta
+            | P::Sparsity
+            | P::Radius
+            | P::Ridge
+            | P::RowNorm
+            | P::Power
+            | P::Steps
+            | P::StepLength
+            | P::SupportNorm
+            | P::Reserve
+            | P::MeanCount
+            | P::Sigma
+    )
 }
 
 /// The library's errors about values that the user gave. Errors in a file are wrapped where the file is read.

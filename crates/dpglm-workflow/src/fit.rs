@@ -3,17 +3,19 @@
 use super::data::Frame;
 use super::document::{FIT, FitDocument, MEAN, MeanDocument, Named, TargetDocument};
 use super::failure::Failure;
-use super::large::{LargeRows, WatchRows};
+use super::large::{LargeCells, LargeRows, WatchRows};
 use super::ledger::{Grant, Planned};
+use super::means::columns::Taken;
 use super::means::{MeanMethod, Means, ReadyMeans};
 use super::model::{Coefficient, Method, Model, Ready};
 use super::public_facts::PublicFacts;
 use super::{budget, notes, search};
+use dpglm::central::MeanFit;
 use dpglm::data::{Dataset, Shape, UnitMeans};
 use dpglm::error::Message;
 use dpglm::estimators::bounds::FoundBounds;
 use dpglm::noise::RandomSource;
-use dpglm::passes::{Ask, PrivateRows, Sites, Streamed};
+use dpglm::passes::{Ask, PrivateRows, SiteCells, Sites, Streamed};
 use dpglm::privacy::Adjacency;
 use dpglm_io::schema::Kind;
 use dpglm_io::{Encoded, EncodedColumn, LargeTable, Scaling, Schema, Target, UserUnits};
@@ -52,9 +54,13 @@ impl Rows {
 
 /// Refuses a table that the model cannot be fitted to. `from` is named in messages only.
 pub fn prepare(model: &Model, table: Encoded, schema: Schema, from: &Path) -> Result<Prepared, Failure> {
-    let (columns, target) = (table.columns.clone(), table.target.clone());
     let of_labels = notes::of_undeclared_labels(&table);
-    let frame = Frame::new(&schema, model.intercept);
+    let table = match &model.survival {
+        Some(survival) => survival.expanded(table)?,
+        None => table,
+    };
+    let (columns, target) = (table.columns.clone(), table.target.clone());
+    let frame = Frame::called(&schema, model.intercept, model.unit(schema.unit()));
     let rows = Rows::Table(Box::new(frame.dataset(table.into())?));
     let prepared = prepare_rows(model, rows, frame.log_unit(), (columns, target), schema, from)?;
     Ok(Prepared { of_labels, ..prepared })
@@ -92,6 +98,21 @@ pub fn prepare_sites(
     let rows = Sites::new(shape, schema.unit().map(str::to_owned), ask);
     let (rows, frame) = (Rows::Elsewhere(shape, Box::new(rows)), Frame::new(&schema, model.intercept));
     prepare_rows(model, rows, frame.log_unit(), (columns, target), schema, Path::new("the sites"))
+}
+
+/// The same for so many rows or units of these columns that workers hold, who are asked. `features` is the schema of the artefact.
+pub fn prepare_asked(
+    model: &Model,
+    features: Schema,
+    (columns, target): (Vec<EncodedColumn>, Target),
+    units: usize,
+    ask: Arc<dyn Ask>,
+) -> Result<Prepared, Failure> {
+    model.require_passes()?;
+    let shape = features.shape(columns.len() + usize::from(model.intercept), units);
+    let rows = Sites::new(shape, features.unit().map(str::to_owned), ask);
+    let (rows, frame) = (Rows::Elsewhere(shape, Box::new(rows)), Frame::new(&features, model.intercept));
+    prepare_rows(model, rows, frame.log_unit(), (columns, Some(target)), features, Path::new("the rows"))
 }
 
 /// A site's rows as such a fit asks for them.
@@ -163,7 +184,7 @@ impl Prepared {
         {
             notes::of_columns_alike(data, model.intercept, &self.names).iter().for_each(&mut *say);
         }
-        let unit = self.schema.unit();
+        let unit = model.unit(self.schema.unit());
         let protects = || unit.map_or(Adjacency::ReplaceRow, |unit| Adjacency::ReplaceUnit(unit.to_owned()));
         let again = |privacy| planned(model, &model.prepare(self.rows.shape(), privacy)?, protects());
         let paid = grant.pay(|| planned(model, &ready, protects()), &again)?;
@@ -191,12 +212,14 @@ impl Prepared {
             ));
         }
         let named = Named::new(&coefficients)?;
+        let covariance = estimates.covariances(model.intercept, &units);
         let document = FitDocument {
             schema: FIT.into(),
             family: model.family.clone(),
             method: model.method,
             n,
-            unit: self.schema.unit().map(str::to_owned),
+            unit: model.unit(self.schema.unit()).map(str::to_owned),
+            survival: model.survival.clone(),
             target: self.target,
             support: estimates.chosen(model.intercept, &self.names),
             columns: self.names,
@@ -207,13 +230,20 @@ impl Prepared {
             row_norm: model.sparse.row_norm,
             route,
             l1_radius: model.sparse.l1_radius,
+            steps: model.sparse.steps,
+            step_length: model.sparse.step_length,
+            support_norm: model.sparse.support_norm,
+            calibration: model.sparse.calibration,
+            split: model.sparse.split.then_some(true),
             bounds,
             coefficients: named.estimates,
             estimates: named.unshrunk,
             determined: named.determined,
             standard_errors: named.standard_errors,
+            covariance,
             level: model.level,
             intervals: named.intervals,
+            dispersion: estimates.dispersion,
             certificate: estimates.certificate,
             encoding: self.schema,
         };
@@ -268,51 +298,109 @@ pub fn take_means<'g>(
     rng: &mut RandomSource,
     say: &mut dyn FnMut(&Message),
 ) -> Result<MeanDocument, Failure> {
-    let grant = grant.into();
-    let privacy = grant.privacy;
     let units = match (&means.unit, &table.units) {
         (None, None) => None,
         (Some(unit), Some(units)) => Some((unit, units)),
         _ => return Err(Failure::Failed("the means and their table do not speak of the same unit".into())),
     };
     let n = units.map_or(table.rows(), |(_, units)| units.count);
+    let width = table.design.columns();
+    release_means(means, (&table.columns, width), n, grant.into(), rng, say, |ready, rng| {
+        Ok(match (ready, units) {
+            (ReadyMeans::Columns(prepared), _) => Found::of_columns(prepared.of_table(means, table, rng)?),
+            (ready, None) => Found::by_method(ready.fit(&table.design, rng)?),
+            (ready, Some((unit, units))) => {
+                let ranges: Vec<(f64, f64)> =
+                    table.columns.iter().map(|c| (c.scaling.lower, c.scaling.upper)).collect();
+                let people = UnitMeans::new(&table.design, &ranges, &units.of_row, units.count, unit)?;
+                Found::by_method(ready.fit(&people, rng)?)
+            }
+        })
+    })
+}
+
+/// The same of so many rows or units of these columns that are asked.
+pub fn take_means_asked<'g>(
+    means: &Means,
+    columns: &[EncodedColumn],
+    n: usize,
+    ask: Arc<dyn Ask>,
+    grant: impl Into<Grant<'g>>,
+    rng: &mut RandomSource,
+    say: &mut dyn FnMut(&Message),
+) -> Result<MeanDocument, Failure> {
+    means.require_passes()?;
+    let rows = SiteCells::new(means.shape(n), columns.len(), means.unit.clone(), ask);
+    release_means(means, (columns, columns.len()), n, grant.into(), rng, say, |ready, rng| match ready {
+        ReadyMeans::Columns(prepared) => {
+            Ok(Found::of_columns(prepared.of_cells(means, columns, &rows, rng)?))
+        }
+        _ => Err(Failure::Failed("this method of means looks at rows in memory: nothing is released".into())),
+    })
+}
+
+/// The same of a table of which a few blocks are in memory at a time. `watch` is told how far a pass is.
+pub fn take_means_large<'g>(
+    means: &Means,
+    table: LargeTable,
+    watch: WatchRows,
+    grant: impl Into<Grant<'g>>,
+    rng: &mut RandomSource,
+    say: &mut dyn FnMut(&Message),
+) -> Result<MeanDocument, Failure> {
+    let (columns, n) = (table.columns.clone(), table.units.unwrap_or(table.rows as usize));
+    let ask = Arc::new(LargeCells { table, means: means.clone(), watch });
+    take_means_asked(means, &columns, n, ask, grant, rng, say)
+}
+
+/// What was found: of all columns with what stands beside, or of those that were chosen.
+struct Found {
+    fit: MeanFit,
+    support: Option<Vec<usize>>,
+    taken: Option<Taken>,
+}
+
+impl Found {
+    fn of_columns(taken: Taken) -> Self {
+        Self { fit: taken.fit.clone(), support: None, taken: Some(taken) }
+    }
+
+    fn by_method((fit, support): (MeanFit, Option<Vec<usize>>)) -> Self {
+        Self { fit, support, taken: None }
+    }
+}
+
+fn release_means(
+    means: &Means,
+    (columns, width): (&[EncodedColumn], usize),
+    n: usize,
+    grant: Grant<'_>,
+    rng: &mut RandomSource,
+    say: &mut dyn FnMut(&Message),
+    take: impl FnOnce(&ReadyMeans, &mut RandomSource) -> Result<Found, Failure>,
+) -> Result<MeanDocument, Failure> {
+    let privacy = grant.privacy;
     let before =
         [budget::warning_of_large_delta(privacy, n), notes::of_few_rows(means.sparsity.or(means.largest), n)];
     before.iter().flatten().for_each(&mut *say);
-    let estimator = means.estimator(&table.columns)?;
-    let columns = table.design.columns();
-    let ready = estimator.prepare(columns, n, privacy)?;
+    let estimator = means.estimator(columns)?;
+    let ready = estimator.prepare(width, n, privacy)?;
     let protects = means.unit.clone().map_or(Adjacency::ReplaceRow, Adjacency::ReplaceUnit);
     let paid = grant.pay(|| ready.planned(protects.clone(), privacy), &|privacy| {
-        estimator.prepare(columns, n, privacy)?.planned(protects.clone(), privacy)
+        estimator.prepare(width, n, privacy)?.planned(protects.clone(), privacy)
     })?;
-    let mut taken = None;
-    let (fit, support) = match (&ready, units) {
-        (ReadyMeans::Columns(prepared), _) => {
-            let all = prepared.of_table(means, table, rng)?;
-            let fit = all.fit.clone();
-            taken = Some(all);
-            (fit, None)
-        }
-        (ready, None) => ready.fit(&table.design, rng)?,
-        (ready, Some((unit, units))) => {
-            let ranges: Vec<(f64, f64)> =
-                table.columns.iter().map(|c| (c.scaling.lower, c.scaling.upper)).collect();
-            let people = UnitMeans::new(&table.design, &ranges, &units.of_row, units.count, unit)?;
-            ready.fit(&people, rng)?
-        }
-    };
+    let Found { fit, support, taken } = take(&ready, rng)?;
     let places = match (&taken, &support) {
         (Some(taken), _) => taken.places.clone(),
         (None, Some(support)) => support.clone(),
-        (None, None) => (0..table.columns.len()).collect(),
+        (None, None) => (0..columns.len()).collect(),
     };
     // Back from stored to the user's units.
     let estimates: Vec<Coefficient> = places
         .iter()
         .enumerate()
         .map(|(j, &place)| {
-            let column = &table.columns[place];
+            let column = &columns[place];
             let (center, unit) = (column.scaling.center, column.scaling.half_width);
             let user = |stored: f64| center + unit * stored;
             let spread = fit.intervals.as_ref().and_then(|all| {
@@ -330,7 +418,7 @@ pub fn take_means<'g>(
         unit: means.unit.clone(),
         columns: match &taken {
             Some(taken) => taken.names.clone(),
-            None => table.columns.iter().map(|column| column.name.clone()).collect(),
+            None => columns.iter().map(|column| column.name.clone()).collect(),
         },
         by: means.by.as_ref().map(|by| by.column.clone()),
         sample_weight: means.sample_weight.as_ref().map(|weight| weight.column.clone()),

@@ -5,7 +5,7 @@ mod document;
 pub use document::{LedgerDocument, charges};
 
 use super::failure::Failure;
-use dpglm::accounting::filter::Cost;
+use dpglm::accounting::filter::{Cost, Rule};
 use dpglm::accounting::{Certificate, Part};
 use dpglm::central::Privacy;
 use dpglm::error::{Message, Parameter};
@@ -16,6 +16,8 @@ use dpglm_ledger::{Chain, Charge, Error, Ledger, Receipt, of_artefact, of_certif
 use serde::Serialize;
 use std::path::Path;
 
+/// What a charge for answers from people's devices is called.
+pub const COLLECTION: &str = "collect";
 /// How often a smaller epsilon is tried for a release that has no room.
 const TRIALS: usize = 12;
 
@@ -112,13 +114,12 @@ impl Paid<'_> {
             .finish(&receipt, of_certificate(certificate), of_artefact(&super::render::json(artefact)?))
             .map_err(|error| payer.failure(error))?;
         let chain = payer.ledger.read().map_err(|error| payer.failure(error))?;
-        let share = |part: f64| rounded_up_to(100.0 * part / chain.filter().limit().loss, 4);
         say(&format!(
-            "note: entered in the ledger {} at {}: {}% of its total; {}% is spent. Its head is now {}",
+            "note: entered in the ledger {} at {}: {} of its total; {} is spent. Its head is now {}",
             payer.ledger.path().display(),
             receipt.index,
-            share(receipt.cost.loss),
-            share(chain.spent().loss),
+            percent(receipt.cost, &chain),
+            percent(chain.spent(), &chain),
             closed.head
         )
         .into());
@@ -173,12 +174,11 @@ impl Payer {
         if !chain.filter().admits(total) {
             return Err(self.no_room(privacy, cost, again)?);
         }
-        let share = |part: f64| rounded_up_to(100.0 * part / chain.filter().limit().loss, 4);
         Ok(format!(
-            "note: there is room in the ledger {}: it would cost {}% of its total, and {}% would be spent",
+            "note: there is room in the ledger {}: it would cost {} of its total, and {} would be spent",
             self.ledger.path().display(),
-            share(cost.loss),
-            share(total.loss)
+            percent(cost, &chain),
+            percent(total, &chain)
         )
         .into())
     }
@@ -221,11 +221,17 @@ impl Payer {
         }
         // The loss grows at least as fast as epsilon where epsilon is small, and at most as its square.
         let admitted = |epsilon: f64| -> Option<()> {
-            let planned = again(Privacy::Budget(Budget::new(epsilon, budget.delta()).ok()?)).ok()?;
+            let smaller = match budget.is_pure() {
+                true => Budget::pure(epsilon),
+                false => Budget::new(epsilon, budget.delta()),
+            };
+            let planned = again(Privacy::Budget(smaller.ok()?)).ok()?;
             let cost = chain.cost(&self.charge(&planned)).ok()?;
             chain.filter().admits(chain.spent().and(cost)).then_some(())
         };
-        let mut epsilon = budget.epsilon() * (left.loss / cost.loss).sqrt().min(1.0);
+        let share = left.loss / cost.loss;
+        let share = if chain.terms().rule == Rule::Pure { share } else { share.sqrt() };
+        let mut epsilon = budget.epsilon() * share.min(1.0);
         for _ in 0..TRIALS {
             let rounded: f64 = rounded_down_to(epsilon, 3).parse().unwrap_or(0.0);
             if rounded > 0.0 && admitted(rounded).is_some() {
@@ -257,9 +263,21 @@ impl Payer {
     }
 }
 
+/// What a cost is of the total, in percent.
+pub fn percent(cost: Cost, chain: &Chain) -> String {
+    rounded_up_to(100.0 * cost.loss / chain.filter().limit().loss, 4) + "%"
+}
+
+/// What is left of the total, in percent.
+pub fn percent_left(chain: &Chain) -> String {
+    let left = chain.filter().left(chain.spent());
+    rounded_down_to(100.0 * left.loss / chain.filter().limit().loss, 4) + "%"
+}
+
 fn fits(epsilon: f64, delta: f64) -> String {
     match epsilon > 0.0 {
         false => "; nothing at this delta would fit".into(),
+        true if delta == 0.0 => format!("; epsilon {} would fit", rounded_down_to(epsilon, 3)),
         true => format!("; epsilon {} at delta {} would fit", rounded_down_to(epsilon, 3), plain(delta)),
     }
 }

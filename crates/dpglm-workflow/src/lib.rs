@@ -18,9 +18,11 @@
 //! | [`document`] | the artefacts: self-describing JSON |
 //! | [`signed`] | artefacts with a signature beside them |
 //! | [`predict`] | what a fitted model says about other rows |
+//! | [`inference`] | tests, ratios, contrasts, intervals of predictions: what follows from an artefact alone |
 //! | [`planned`] | what a dry run promises |
 //! | [`study`] | plans of studies, by simulation |
 //! | [`audit`] | attacks on a method, beside its claim |
+//! | [`packed`] | rows that somebody else holds, and what they answer |
 //! | [`notes`] | what is said beside a result |
 //! | [`render`], [`table`] | numbers and tables for people |
 
@@ -33,11 +35,13 @@ pub mod describe;
 pub mod document;
 pub mod failure;
 pub mod fit;
+pub mod inference;
 mod large;
 pub mod ledger;
 pub mod means;
 pub mod model;
 pub mod notes;
+pub mod packed;
 pub mod planned;
 pub mod predict;
 pub mod public_facts;
@@ -45,6 +49,7 @@ pub mod render;
 pub mod search;
 pub mod signed;
 pub mod study;
+pub mod survival;
 pub mod table;
 pub mod tune;
 

@@ -14,6 +14,7 @@ use dpglm::central::{MeanFit, Prepared, Privacy, PrivateMean, SparseMean};
 use dpglm::comparators::KarwaVadhan;
 use dpglm::data::{MeanTable, Shape};
 use dpglm::error::{Message, Parameter};
+use dpglm::estimators::means::MeanShape;
 use dpglm::noise::RandomSource;
 use dpglm::privacy::{Adjacency, Event, Noise};
 use dpglm::release::Estimator as _;
@@ -37,6 +38,7 @@ pub enum MeanMethod {
 }
 
 /// The means to take, all of it public.
+#[derive(Clone)]
 pub struct Means {
     /// How they are taken.
     pub method: MeanMethod,
@@ -142,7 +144,7 @@ impl Means {
         let refuse = |flag: Parameter, name: &str, remedy: &str| {
             Err(Failure::Usage(Message::new("{} `{}` is not such a column: {}", &[&flag, &name, &remedy])))
         };
-        let schema = schema.without_exposure().with_target(None)?;
+        let schema = schema.of_columns()?.without_exposure().with_target(None)?;
         if let Some(name) = by
             && !matches!(schema.column(name).map(|c| &c.kind), Some(Kind::Binary(_) | Kind::Category(_)))
         {
@@ -178,6 +180,28 @@ impl Means {
             _ => None,
         });
         self
+    }
+
+    /// What is public of so many rows or units.
+    pub(crate) fn shape(&self, units: usize) -> MeanShape {
+        MeanShape {
+            units,
+            grouped: self.unit.is_some(),
+            weighted: self.sample_weight.is_some(),
+            missing: self.missing,
+            groups: self.by.as_ref().map(|by| by.levels.len()),
+        }
+    }
+
+    /// Refuses a method that looks at rows in memory.
+    pub fn require_passes(&self) -> Result<(), Failure> {
+        if self.method == MeanMethod::Columns {
+            return Ok(());
+        }
+        Err(Failure::Usage(Message::new(
+            "this method of means holds the table in memory: use {} columns, which does not",
+            &[&Parameter::Method],
+        )))
     }
 
     /// Refuses what goes with means of any columns alone.

@@ -9,6 +9,7 @@ mod sparse;
 
 use super::failure::Failure;
 use super::search::ModelSearch;
+use super::survival::{PERSON, Survival};
 use dpglm::central::{Glm, LinearStatistics, Multinomial, reference};
 use dpglm::data::Shape;
 use dpglm::error::{Message, Parameter};
@@ -19,9 +20,10 @@ use dpglm_io::Domain;
 use ready::Chosen;
 use std::borrow::Cow;
 
+pub(crate) use estimates::MOST_COVARIANCES;
 pub use estimates::{Coefficient, Estimates, coefficient_of_class};
 pub use family::Family;
-pub use method::Method;
+pub use method::{Calibration, Method};
 pub use ready::Ready;
 pub use request::{FitRequest, TableFacts};
 pub use sparse::{PublicFeatures, Sparse};
@@ -33,6 +35,10 @@ pub struct Model {
     pub family: Family,
     /// How it is fitted.
     pub method: Method,
+    /// How survival is cut into intervals, where that is what is explained.
+    pub survival: Option<Survival>,
+    /// Whether the dispersion is to be released too.
+    pub dispersion: bool,
     /// Whether the user named no method: public facts of the table may decide then.
     pub by_default: bool,
     /// The values its target can take.
@@ -113,6 +119,13 @@ impl Model {
                 &[&Parameter::Tune, &Parameter::Method, &name, &family, &Parameter::Ridge],
             ));
         }
+        let has_levels = self.family.has_levels();
+        if self.dispersion && has_levels {
+            return refuse(Message::new(
+                "{} goes with numbers and counts: the variance of a response of levels follows from its mean, so leave it out",
+                &[&Parameter::Dispersion],
+            ));
+        }
         self.validate_sparse()?;
         // The library checks the numbers themselves.
         match self.family.one_predictor() {
@@ -124,6 +137,12 @@ impl Model {
 
     /// Refuses a method that looks at rows in memory.
     pub fn require_passes(&self) -> Result<(), Failure> {
+        if self.survival.is_some() {
+            return Err(Failure::Usage(Message::new(
+                "{} holds the table in memory, where it is cut into intervals: leave out {}",
+                &[&Parameter::Survival, &Parameter::Memory],
+            )));
+        }
         if self.method == Method::Likelihood {
             return Ok(());
         }
@@ -131,6 +150,19 @@ impl Model {
             "{} {} holds the table in memory: leave out {}, or use {} likelihood, which reads it block by block",
             &[&Parameter::Method, &self.method.name(), &Parameter::Memory, &Parameter::Method],
         )))
+    }
+
+    /// The shape of what is fitted, of a table of this shape.
+    pub fn fitted_shape(&self, shape: Shape) -> Shape {
+        match &self.survival {
+            None => shape,
+            Some(survival) => Shape { columns: shape.columns + survival.cuts.len(), ..shape.grouped() },
+        }
+    }
+
+    /// What a unit is called, of a table whose unit is this.
+    pub fn unit<'u>(&self, unit: Option<&'u str>) -> Option<&'u str> {
+        unit.or(self.survival.is_some().then_some(PERSON))
     }
 
     /// How many linear predictors a row has.
@@ -142,6 +174,11 @@ impl Model {
     /// the user asked for something else.
     pub fn for_shape(&self, shape: Shape, privacy: Privacy) -> Cow<'_, Self> {
         let is_plain = self.by_default && self.method == Method::Likelihood && self.search.is_none();
+        let is_plain = is_plain
+            && self.family.is_classic()
+            && !self.dispersion
+            && !shape.weighted
+            && self.survival.is_none();
         if !is_plain || self.family == Family::Multinomial || !sparse::is_too_wide(shape, privacy) {
             return Cow::Borrowed(self);
         }
@@ -226,6 +263,9 @@ impl Model {
         }
         if let Some(level) = self.level {
             model = model.intervals(level)?;
+        }
+        if self.dispersion {
+            model = model.dispersion()?;
         }
         if let Some(search) = &self.search {
             model = model.searching(search.sought(self.intercept), search.target, search.share)?;

@@ -37,7 +37,7 @@ pub fn certificate(
     source: &RandomSource,
 ) -> Result<Certificate, Failure> {
     Ok(match privacy {
-        Privacy::Budget(budget) if !events.is_empty() => {
+        Privacy::Budget(budget) if !(events.is_empty() && parts.is_empty()) => {
             let certificate =
                 Certificate::certified_in_parts(adjacency, events, parts, budget.delta(), source)?;
             match assumption {

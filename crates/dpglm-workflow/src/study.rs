@@ -20,6 +20,7 @@ pub enum ModelName {
     Mean,
     Linear,
     Logistic,
+    Poisson,
 }
 
 /// What a schema says of a study: what is estimated, of how many columns, and the bounds of a numeric response.
@@ -28,7 +29,7 @@ pub struct Declared {
     pub model: ModelName,
     /// The number of columns.
     pub columns: usize,
-    /// Public bounds of the response, for linear regression.
+    /// Public bounds of the response, for linear and Poisson regression.
     pub target_bounds: Option<(f64, f64)>,
 }
 
@@ -39,10 +40,10 @@ impl Declared {
         let (model, target_bounds) = match target.map(|target| (target.name, target.domain)) {
             Some((_, Domain::Binary(_))) => (ModelName::Logistic, None),
             Some((_, Domain::Real(bounds))) => (ModelName::Linear, Some((bounds.lower(), bounds.upper()))),
-            Some((name, Domain::Count(_) | Domain::Category(_))) => {
+            Some((_, Domain::Count(bounds))) => (ModelName::Poisson, Some((bounds.lower(), bounds.upper()))),
+            Some((name, Domain::Category(_))) => {
                 return Err(Failure::Usage(Message::new(
-                    "the schema's target `{}` is neither a number nor of two levels, and no study of others can be planned: name the \
-                     nearest with {} and {}",
+                    "the schema's target `{}` has several levels, and no study of such can be planned: name the nearest with {} and {}",
                     &[&name, &Parameter::Model, &Parameter::Columns],
                 )));
             }
@@ -77,8 +78,10 @@ pub struct Question {
     pub sigma: Option<f64>,
     /// Public bounds of the columns, for a mean.
     pub feature_bounds: Option<(f64, f64)>,
-    /// Public bounds of the response, for linear regression.
+    /// Public bounds of the response, for linear and Poisson regression.
     pub target_bounds: Option<(f64, f64)>,
+    /// The mean of a count where all features are zero, for Poisson regression.
+    pub mean_count: Option<f64>,
     /// Simulated fits at each point.
     pub runs: u64,
     /// Where simulated errors are kept; by default the user's cache.
@@ -224,20 +227,33 @@ impl Question {
     /// The model with the bounds that go with it; others are refused.
     fn model_name_and_bounds(&self) -> Result<PlannedModel, Failure> {
         let refuse = |message: Message| Err(Failure::Usage(message));
+        if self.model != ModelName::Poisson && self.mean_count.is_some() {
+            return refuse(Message::new(
+                "{} goes with {} poisson: leave it out",
+                &[&Parameter::MeanCount, &Parameter::Model],
+            ));
+        }
         match (self.model, self.feature_bounds, self.target_bounds) {
             (ModelName::Mean, Some(range), None) => Ok(PlannedModel::Mean { range }),
             (ModelName::Linear, None, Some(target)) => Ok(PlannedModel::Linear { target }),
             (ModelName::Logistic, None, None) => Ok(PlannedModel::Logistic),
+            (ModelName::Poisson, None, Some(target)) => match self.mean_count {
+                Some(level) => Ok(PlannedModel::Poisson { target, level }),
+                None => refuse(Message::new(
+                    "{} poisson needs {}: the count to expect of a row whose features are in the middle of their bounds",
+                    &[&Parameter::Model, &Parameter::MeanCount],
+                )),
+            },
             (ModelName::Mean, None, _) => refuse(Message::new(
                 "{} mean needs {} and no other bounds",
                 &[&Parameter::Model, &Piece::Bounds(Parameter::FeatureBounds)],
             )),
             (ModelName::Mean, Some(_), Some(_)) => refuse(Message::new(
-                "{} goes with {} linear: a mean has no target; leave it out",
+                "{} goes with {} linear and poisson: a mean has no target; leave it out",
                 &[&Parameter::TargetBounds, &Parameter::Model],
             )),
-            (ModelName::Linear, _, None) => refuse(Message::new(
-                "{} linear needs {}; its features are taken in [-1, 1]",
+            (ModelName::Linear | ModelName::Poisson, _, None) => refuse(Message::new(
+                "{} linear and poisson need {}; their features are taken in [-1, 1]",
                 &[&Parameter::Model, &Piece::Bounds(Parameter::TargetBounds)],
             )),
             (_, Some(_), _) => refuse(Message::new(
@@ -245,7 +261,7 @@ impl Question {
                 &[&Parameter::FeatureBounds, &Parameter::Model],
             )),
             (ModelName::Logistic, None, Some(_)) => refuse(Message::new(
-                "{} goes with {} linear: a binary target has none; leave it out",
+                "{} goes with {} linear and poisson: a binary target has none; leave it out",
                 &[&Parameter::TargetBounds, &Parameter::Model],
             )),
         }
@@ -253,9 +269,9 @@ impl Question {
 
     fn problem(&self) -> Result<Problem, Failure> {
         let model = self.model_name_and_bounds()?;
-        if self.model == ModelName::Logistic && self.sigma.is_some() {
+        if matches!(self.model, ModelName::Logistic | ModelName::Poisson) && self.sigma.is_some() {
             return Err(Failure::Usage(Message::new(
-                "{} goes with {} mean and linear: a binary response has no other spread; leave it out",
+                "{} goes with {} mean and linear: a binary response or a count has no other spread; leave it out",
                 &[&Parameter::Sigma, &Parameter::Model],
             )));
         }

@@ -10,6 +10,7 @@ pub(crate) mod range;
 mod select;
 mod shape;
 pub mod unit_means;
+pub(crate) mod unit_sums;
 pub mod user_units;
 
 pub use bounds::{Bounds, Scale, Scaling};

@@ -20,26 +20,32 @@
 //!
 //! # Guarantee
 //! No promise rests on what a family computes: domains, sizes and caps are enforced on its numbers where they are used
-//! (`Likelihood::score`, [`BoundedScore::value`]).
+//! (`Likelihood::score`, [`BoundedScore::value`]). That a family of the caller's own remembers no row is a condition of its certificates.
 
+mod cloglog;
 mod domain;
+mod gamma;
 mod gaussian;
 mod likelihood;
 mod logistic;
 mod monotone;
 pub mod multinomial;
 mod poisson;
+mod probit;
 mod registered;
 pub(crate) mod simulate;
 #[cfg(test)]
 pub(crate) mod toy;
+mod tweedie;
 
 pub use domain::Domain;
 pub use likelihood::{Likelihood, RowScore};
 pub use monotone::MonotoneLink;
 
+use crate::accounting::Certificate;
 use crate::error::{Error, Parameter, Result};
 use crate::noise::RandomSource;
+use crate::privacy::conditions;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -54,6 +60,25 @@ pub trait ResponseFamily: fmt::Debug + Send + Sync {
 
     /// The values of the response.
     fn domain(&self) -> Domain;
+
+    /// What its linear predictor is, in words that end a sentence.
+    fn predictor(&self) -> &'static str {
+        match self.domain() {
+            Domain::Real => "the expected target",
+            Domain::Binary => "the log-odds of the second level",
+            Domain::Count => "the logarithm of the expected count",
+            Domain::Positive | Domain::Nonnegative => "the logarithm of the expected amount",
+            Domain::Classes(_) => "the log-odds of a level against the first",
+        }
+    }
+
+    /// What the exponential of a coefficient multiplies, in words before the target's name; nothing for some.
+    fn multiplies(&self) -> Option<&'static str> {
+        match self.domain() {
+            Domain::Count | Domain::Positive | Domain::Nonnegative => Some("the expected"),
+            Domain::Real | Domain::Binary | Domain::Classes(_) => None,
+        }
+    }
 
     /// The mean of the response at a linear predictor.
     fn mean(&self, predictor: f64) -> f64;
@@ -80,6 +105,16 @@ pub trait ResponseFamily: fmt::Debug + Send + Sync {
     /// Whether the mean is the linear predictor itself.
     fn is_linear(&self) -> bool {
         false
+    }
+
+    /// Whether the score of maximum likelihood is the response less its mean.
+    fn is_canonical(&self) -> bool {
+        true
+    }
+
+    /// The variance of a response of this mean, relative to the dispersion; 1 if it is the same for all.
+    fn variance(&self, _mean: f64) -> f64 {
+        1.0
     }
 
     /// Whether an exposure multiplies the mean, its logarithm added to the predictor.
@@ -118,12 +153,25 @@ pub trait Bounded: Send + Sync {
 
 /// A family, cheap to copy.
 #[derive(Clone)]
-pub struct Family(Arc<dyn ResponseFamily>);
+pub struct Family {
+    response: Arc<dyn ResponseFamily>,
+    is_built_in: bool,
+}
 
 impl Family {
     /// A family of the caller's own. To be named in passes that are written down it must be [`register`](Self::register)ed.
     pub fn new(family: impl ResponseFamily + 'static) -> Self {
-        Self(Arc::new(family))
+        Self { response: Arc::new(family), is_built_in: false }
+    }
+
+    /// A family of this library.
+    fn built_in(family: impl ResponseFamily + 'static) -> Self {
+        Self { response: Arc::new(family), is_built_in: true }
+    }
+
+    /// The certificate with what a promise about code of the caller's own rests on.
+    pub(crate) fn provided_for(&self, certificate: Certificate) -> Certificate {
+        if self.is_built_in { certificate } else { certificate.provided(conditions::OWN_CODE) }
     }
 
     /// A real response whose mean is a known monotone function of the linear predictor.
@@ -138,7 +186,7 @@ impl Family {
                 "{} is a family of classes, and a family has one linear predictor: use a multinomial likelihood",
                 self.name()
             ))),
-            Domain::Real | Domain::Binary | Domain::Count => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -180,20 +228,21 @@ impl Deref for Family {
     type Target = dyn ResponseFamily;
 
     fn deref(&self) -> &Self::Target {
-        &*self.0
+        &*self.response
     }
 }
 
 impl fmt::Debug for Family {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.response.fmt(f)
     }
 }
 
 impl PartialEq for Family {
     /// The same by its registered name, or the very same.
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || (self.name() == other.name() && Self::named(self.name()).is_some())
+        Arc::ptr_eq(&self.response, &other.response)
+            || (self.name() == other.name() && Self::named(self.name()).is_some())
     }
 }
 
@@ -201,6 +250,13 @@ impl PartialEq for Family {
 pub struct BoundedScore<'a> {
     score: Box<dyn Bounded + 'a>,
     cap: f64,
+}
+
+impl<'a> BoundedScore<'a> {
+    /// A score that is clipped to a cap, which is finite and above zero.
+    pub(crate) fn of(score: Box<dyn Bounded + 'a>, cap: f64) -> Self {
+        Self { score, cap }
+    }
 }
 
 impl BoundedScore<'_> {
@@ -262,9 +318,12 @@ impl<F: ResponseFamily + ?Sized> Bounded for Clipped<'_, F> {
 mod tests {
     use super::*;
 
-    fn families() -> [Family; 5] {
+    fn families() -> Vec<Family> {
         let link = MonotoneLink::new(|u| 8.0 * u + u.cos(), 7.0, 9.0).unwrap();
-        [Family::gaussian(), Family::logistic(), Family::poisson(), Family::monotone(link), toy::family()]
+        Family::all()
+            .into_iter()
+            .chain([Family::monotone(link), toy::family(), Family::tweedie(1.1).unwrap()])
+            .collect()
     }
 
     #[test]

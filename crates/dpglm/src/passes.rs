@@ -26,6 +26,7 @@ pub(crate) mod cells;
 pub(crate) mod columns;
 #[cfg(test)]
 pub(crate) mod cut;
+mod kept;
 mod number;
 mod partial;
 mod pass;
@@ -37,10 +38,11 @@ mod streamed;
 mod table;
 mod view;
 
+pub use cells::PrivateCells;
 pub(crate) use number::{Absent, Form, Number, OfUnit};
 pub use pass::PrivateRows;
 pub(crate) use pass::{At, Rows};
-pub use sites::{Ask, Sites, answer, in_memory, merge};
+pub use sites::{Ask, Memo, Respondent, SiteCells, Sites, answer, in_memory, merge};
 pub use streamed::{Block, Blocks, Streamed};
 pub(crate) use table::Table;
 pub(crate) use view::ResponseView;

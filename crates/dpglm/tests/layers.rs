@@ -59,7 +59,7 @@ fn nothing_points_upward() {
 }
 
 /// The crates, each of which may depend on those before it.
-const CRATES: [&str; 11] = [
+const CRATES: [&str; 12] = [
     "dpglm",
     "dpglm-sign",
     "dpglm-ledger",
@@ -71,6 +71,7 @@ const CRATES: [&str; 11] = [
     "dpglm-cli",
     "dpglm-lab",
     "dpglm-py",
+    "dpglm-r",
 ];
 
 #[test]
@@ -96,7 +97,7 @@ fn no_crate_depends_on_a_later_one() {
 }
 
 /// Crates whose messages several front ends show, each in its own way.
-const SHARED: [&str; 8] = [
+const SHARED: [&str; 9] = [
     "dpglm",
     "dpglm-sign",
     "dpglm-ledger",
@@ -105,6 +106,7 @@ const SHARED: [&str; 8] = [
     "dpglm-report",
     "dpglm-collect",
     "dpglm-py",
+    "dpglm-r",
 ];
 
 #[test]

@@ -12,19 +12,22 @@ Epsilon, delta and bounds have no defaults: they are yours to choose, and bounds
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from . import local
 from ._accounting import Event, Guarantee, account, calibrate
 from ._audit import AuditReport, audit
+from ._batches import fit_batches
 from ._certificate import Certificate
 from ._describe import Description, describe
 from ._estimators import (
+    PrivateGammaRegressor,
     PrivateLinearRegression,
     PrivateLogisticRegression,
     PrivateMean,
     PrivatePoissonRegressor,
+    PrivateSurvivalRegressor,
+    PrivateTweedieRegressor,
 )
+from ._formula import glm
 from ._ledger import Ledger
 from ._native import version as _version
 from ._plan import StudyPlan, plan
@@ -32,9 +35,6 @@ from ._report import Report, report
 from ._signed import keygen, verify
 from ._table import Schema, fit_table
 from ._warnings import CuratorNote, PrivacyWarning, UnpaidSelectionWarning
-
-if TYPE_CHECKING:
-    from ._formula import glm
 
 __all__ = [
     "AuditReport",
@@ -45,10 +45,13 @@ __all__ = [
     "Guarantee",
     "Ledger",
     "PrivacyWarning",
+    "PrivateGammaRegressor",
     "PrivateLinearRegression",
     "PrivateLogisticRegression",
     "PrivateMean",
     "PrivatePoissonRegressor",
+    "PrivateSurvivalRegressor",
+    "PrivateTweedieRegressor",
     "Report",
     "Schema",
     "StudyPlan",
@@ -57,6 +60,7 @@ __all__ = [
     "audit",
     "calibrate",
     "describe",
+    "fit_batches",
     "fit_table",
     "glm",
     "keygen",
@@ -66,15 +70,6 @@ __all__ = [
     "verify",
 ]
 __version__ = _version()
-
-
-def __getattr__(name: str) -> Any:
-    # Formulas need libraries that the rest does not.
-    if name == "glm":
-        from ._formula import glm
-
-        return glm
-    raise AttributeError(f"module 'dpglm' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

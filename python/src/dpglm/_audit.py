@@ -11,7 +11,7 @@ from typing import Any, cast
 from . import _native
 from ._base import plain_number
 from ._declare import declare_features
-from ._estimators import PrivateMean, _Model
+from ._estimators import PrivateMean, PrivateSurvivalRegressor, _Model
 from ._report import Report, report
 
 __all__ = ["AuditReport", "audit"]
@@ -71,6 +71,10 @@ def audit(
     for name in ("magnitudes", "target_magnitude", "bounds_share"):
         if getattr(estimator, name, None) is not None:
             raise ValueError(f"{name}: an audit cannot follow a search for bounds: declare bounds, and leave out {name}")
+    if getattr(estimator, "weight_bounds", None) is not None:
+        raise ValueError("weight_bounds: an audit replaces one row and has no sample weights: leave out weight_bounds")
+    if isinstance(estimator, PrivateSurvivalRegressor):
+        raise ValueError("an audit replaces one row, of which a model of survival makes many: give another model")
     is_mean = isinstance(estimator, PrivateMean)
     estimator = cast(Any, estimator)
     asked = {
@@ -93,6 +97,8 @@ def audit(
             raise ValueError("give X and y, or rows=N and columns=D for simulated rows")
         if estimator.strict:
             raise ValueError("strict goes with X: simulated rows have no bad cells; leave it out")
+        if not is_mean and estimator.missing != "fill":
+            raise ValueError("missing goes with X: simulated rows have no missing cells; leave it out")
         declared = declare_features(estimator.feature_bounds, [f"x{j}" for j in range(columns)])
         bounds = declared.uniform
         if bounds is None:

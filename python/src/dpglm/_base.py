@@ -8,6 +8,7 @@ import json
 import numbers
 import os
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from . import _native, _plot, _tidy
 from ._certificate import Certificate
 from ._data import Rows, adapt, column
 from ._declare import Declared, declare_features
+from ._ledger import Ledger
 from ._report import Report, report
 from ._warnings import CuratorNote, PrivacyWarning, UnpaidSelectionWarning
 
@@ -71,6 +73,25 @@ class Summary:
             f"<table><caption>{title}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
             f"{self._certificate._repr_html_()}"
         )
+
+
+class Inference:
+    """What follows from a fitted model: a text, and ``document``, the same as the command line's JSON."""
+
+    def __init__(self, document: str, text: str) -> None:
+        self.document: dict[str, Any] = json.loads(document)
+        self._text = text
+
+    def __str__(self) -> str:
+        return self._text
+
+    __repr__ = __str__
+
+    def to_frame(self) -> Any:
+        """Its coefficients as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.document["coefficients"]).set_index("name")
 
 
 class Estimator:
@@ -215,13 +236,14 @@ class Estimator:
         constant: bool,
         response: tuple[str, Any, str] | None = None,
         units: tuple[str, Any] | None = None,
+        weights: tuple[str, Any, tuple[float, float]] | None = None,
         strict: bool = False,
         for_means: bool = False,
         schema: str | None = None,
     ) -> Any:
         single = rows.columns is not None and all(getattr(c, "dtype", None) == np.float32 for c in rows.columns)
         how = {
-            "schema": schema or declared.schema(intercept=intercept),
+            "schema": schema or declared.schema(intercept=intercept, missing=str(getattr(self, "missing", "fill"))),
             "name": "X",
             "strict": strict,
             "constant_column": constant,
@@ -230,10 +252,10 @@ class Estimator:
             "single": single,
         }
         if rows.sparse is not None:
-            return _native.encode_sparse(how, rows.sparse, declared.names, response, units)
+            return _native.encode_sparse(how, rows.sparse, declared.names, response, units, weights)
         if rows.matrix is not None and not declared.has_levels:
-            return _native.encode_matrix(how, rows.matrix, declared.names, response, units)
-        return _native.encode_columns(how, list(zip(declared.names, rows.by_column())), response, units)
+            return _native.encode_matrix(how, rows.matrix, declared.names, response, units, weights)
+        return _native.encode_columns(how, list(zip(declared.names, rows.by_column())), response, units, weights)
 
     def _tell(self, table: Any, said: list[str], notes: str | None = None) -> None:
         """Says what the fit had to say, and to the curator what the public rule changed."""
@@ -300,9 +322,36 @@ class Estimator:
         """The table of estimates with the certificate's sentence."""
         return Summary(json.loads(self._artefact().json()), self._artefact().table(), self.certificate_)
 
+    def infer(
+        self,
+        *,
+        level: float | None = None,
+        ratios: bool = False,
+        simultaneous: str | None = None,
+        contrasts: Sequence[str] = (),
+        at: Mapping[str, Any] | None = None,
+        versus: Mapping[str, Any] | None = None,
+    ) -> Inference:
+        """Tests of each coefficient and of each term's together (Wald), of a model that was fitted with intervals.
+
+        With ``ratios``, odds or rate ratios; with ``simultaneous`` (``"bonferroni"``, ``"max-z"``), intervals that hold together;
+        ``contrasts`` are combinations like ``"sex=m - 2 * age"``; ``at`` gives public values to predict at, with the effect of a change of
+        each column there, and ``versus`` others to compare them with. All of it follows from the artefact: it costs no privacy."""
+
+        def words(values: Mapping[str, Any] | None) -> list[tuple[str, str]] | None:
+            return None if values is None else [(str(name), str(value)) for name, value in values.items()]
+
+        level = plain_number("level", level)
+        found = self._artefact().summary(level, bool(ratios), simultaneous, list(contrasts), words(at), words(versus))
+        return Inference(*found)
+
+    def compare(self, other: Estimator) -> Inference:
+        """Another model beside this one, both fitted with intervals: the difference of each coefficient."""
+        return Inference(*self._artefact().compare(other._artefact()))
+
     def tidy(self) -> Any:
-        """The estimates as a pandas data frame, one row a term: ``estimate``, ``std_error``, ``conf_low``, ``conf_high`` and
-        ``determined``, as far as there are any."""
+        """The estimates as a pandas data frame, one row a term: ``estimate``, ``std_error``, ``statistic`` (z), ``p_value``, ``conf_low``,
+        ``conf_high`` and ``determined``, as far as there are any."""
         return _tidy.tidy(json.loads(self.to_json()))
 
     def glance(self) -> Any:
@@ -321,9 +370,11 @@ class Estimator:
         level = document["level"] if document["intervals"] else None
         return _plot.coefficients(_tidy.terms(document), level, ax)
 
-    def report(self, *others: Any, names: list[str] | None = None) -> Report:
+    def report(
+        self, *others: Any, names: list[str] | None = None, ledger: Ledger | str | os.PathLike[str] | None = None
+    ) -> Report:
         """One page for who decides, who computes and who reviews, beside other results if given: :func:`dpglm.report`."""
-        return report(self, *others, names=names)
+        return report(self, *others, names=names, ledger=ledger)
 
     def to_json(self) -> str:
         """The artefact, as ``dpglm fit --output`` or ``dpglm mean --output`` writes it."""

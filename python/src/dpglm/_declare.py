@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _native
 
-__all__ = ["Declared", "declare_features", "declare_levels", "declare_magnitude", "declare_target", "share_for_bounds"]
+__all__ = ["Declared", "declare_features", "declare_levels", "declare_magnitude", "declare_target", "pair_of", "share_for_bounds"]
 
 NEEDED = (
     "public bounds are needed and have no default: give feature_bounds=(LOW, HIGH) for all columns, one pair a column, "
@@ -172,6 +172,14 @@ def declare_classes(classes: Any, name: str) -> tuple[np.ndarray, str]:
         raise ValueError(f"classes must be a list of at least two different labels, got {len(ordered)}: {CLASSES_NEEDED}")
     column = declare_levels(list(ordered))
     return ordered, json.dumps({"target": name, "columns": {name: column}})
+
+
+def pair_of(key: str, bounds: Any) -> tuple[float, float]:
+    """A pair of bounds; refuses what is none."""
+    array = _numbers(bounds, key)
+    if array.shape != (2,):
+        raise ValueError(f"{key}: an array of shape {array.shape} is no pair of bounds: give (LOW, HIGH)")
+    return _bounds(key, array)
 
 
 def _bounds(key: str, pair: Any) -> tuple[float, float]:

@@ -146,9 +146,11 @@ class Description:
         """Tables, drawings and the promise as one page that needs nothing else."""
         return self._native.html()
 
-    def report(self, *others: Any, names: list[str] | None = None) -> Report:
+    def report(
+        self, *others: Any, names: list[str] | None = None, ledger: Ledger | str | os.PathLike[str] | None = None
+    ) -> Report:
         """One page for who decides, who computes and who reviews, beside other results if given: :func:`dpglm.report`."""
-        return report(self, *others, names=names)
+        return report(self, *others, names=names, ledger=ledger)
 
     def _repr_html_(self) -> str:
         return self._native.fragment()
@@ -197,6 +199,38 @@ def describe(
     >>> [row["statistic"] for row in found.rows()][:3]
     ['mean', 'standard deviation', 'first quartile']
     """
+    asked, read = asked_of_description(
+        schema, epsilon=epsilon, delta=delta, by=by, histograms=histograms, cross=cross, correlations=correlations, intervals=intervals,
+        magnitudes=magnitudes, bounds_share=bounds_share, insecure_seed=insecure_seed,
+    )  # fmt: skip
+    table = encode_table(data, read, constant=False, needs_target=True, strict=strict, for_means=True)
+    artefact, said = _native.describe(table, asked, paid_from(ledger))
+    for note in said:
+        if note.startswith("warning: "):
+            warnings.warn(note.removeprefix("warning: "), PrivacyWarning, stacklevel=2)
+    notes = table.curator_notes.strip().replace("\n", "\n  ")
+    if notes:
+        warnings.warn(
+            f"note for the curator, not for publication: cells mapped by the public rule\n  {notes}", CuratorNote, stacklevel=2
+        )
+    return Description(artefact)
+
+
+def asked_of_description(
+    schema: Schema,
+    *,
+    epsilon: float,
+    delta: float | None,
+    by: str | None = None,
+    histograms: int | bool | None = None,
+    cross: tuple[str, str] | None = None,
+    correlations: bool = False,
+    intervals: float = 0.95,
+    magnitudes: Mapping[str, tuple[float, float]] | None = None,
+    bounds_share: float | None = None,
+    insecure_seed: int | None = None,
+) -> tuple[dict[str, Any], str]:
+    """What is asked of a description, as the library takes it, and the schema under which a table is read for it."""
     if not isinstance(schema, Schema):
         raise TypeError("schema must be a dpglm.Schema: read one with Schema.load(path), or write Schema('...')")
     if cross is not None and (isinstance(cross, str) or len(cross) != 2 or not all(isinstance(name, str) for name in cross)):
@@ -217,15 +251,4 @@ def describe(
         "bounds_share": share_for_bounds(bounds_share, searched),
     }
     _native.check_budget(asked["epsilon"], asked["delta"])
-    read = _native.schema_of_description(schema.to_json(), by, given)
-    table = encode_table(data, read, constant=False, needs_target=True, strict=strict, for_means=True)
-    artefact, said = _native.describe(table, asked, paid_from(ledger))
-    for note in said:
-        if note.startswith("warning: "):
-            warnings.warn(note.removeprefix("warning: "), PrivacyWarning, stacklevel=2)
-    notes = table.curator_notes.strip().replace("\n", "\n  ")
-    if notes:
-        warnings.warn(
-            f"note for the curator, not for publication: cells mapped by the public rule\n  {notes}", CuratorNote, stacklevel=2
-        )
-    return Description(artefact)
+    return asked, _native.schema_of_description(schema.to_json(), by, given)

@@ -1,10 +1,10 @@
-"""The estimators: linear, logistic and Poisson regression, and means."""
+"""The estimators: linear, logistic, Poisson, gamma and Tweedie regression, and means."""
 
 from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,18 @@ from . import _native
 from ._base import Estimator, plain_number, units_of
 from ._certificate import Certificate
 from ._data import adapt, column
-from ._declare import Declared, declare_classes, declare_target, share_for_bounds
+from ._declare import Declared, declare_classes, declare_target, pair_of, share_for_bounds
 from ._ledger import Ledger, paid_from
 
-__all__ = ["PrivateLinearRegression", "PrivateLogisticRegression", "PrivateMean", "PrivatePoissonRegressor"]
+__all__ = [
+    "PrivateGammaRegressor",
+    "PrivateLinearRegression",
+    "PrivateLogisticRegression",
+    "PrivateMean",
+    "PrivatePoissonRegressor",
+    "PrivateSurvivalRegressor",
+    "PrivateTweedieRegressor",
+]
 
 SHARED = """
     Parameters
@@ -29,31 +37,21 @@ SHARED = """
         Public bounds of the columns: one pair for all, one a column, or a dictionary from column to a pair or to a list of
         levels. Values outside are clamped. Never read them off the private rows.
     {target}
-    magnitudes : dict, optional
-        For columns whose bounds nobody knows, in their place: the largest size that values can have and the smallest difference that
-        matters, as ``{{"income": (1e9, 1)}}``. Their bounds are then found privately, from the same budget; ``bounds_`` has them.
-        ``feature_bounds`` is for the other columns, ``None`` if there are none.
-    bounds_share : float, optional
-        The part of the budget that finds bounds, a tenth by default.
-    intervals : float, optional
+{searched}    weight_bounds : pair, optional
+        Public bounds of the sampling weights that ``fit`` is given as ``sample_weight``, such as (0, 200000) of a survey. Weights outside are
+        clamped. Estimates are weighted then, and standard errors design-based.
+    missing : str
+        ``"fill"``: a missing cell counts as its column's declared fill, by default the middle of its bounds (the first level). ``"drop"``: its
+        row gets weight zero. ``"indicator"``: it is filled, and a column of its own, ``age=missing``, says where; a row whose target is
+        missing gets weight zero.
+{dispersion}    intervals : float, optional
         Also give standard errors and confidence intervals of this level, paid from the same budget: for the coefficients of
         maximum likelihood, unshrunk and without the penalty.
-    sparsity : int, optional
-        At most so many coefficients differ from zero; the columns are chosen privately.
-    method : str, optional
+{sparsity}    method : str, optional
         How to fit, by its name on the command line (``dpglm methods``).
-    robust : bool
-        Short for ``method="bounded-score"``: no row's score counts for more than a typical one's. Estimates what a robust fit
-        does, not the mean of the response.
-    ridge, radius : float, optional
+{robust}    ridge, radius : float, optional
         Penalty on, and largest value of, the coefficients' l2 norm, for columns scaled to [-1, 1].
-    tune : str, optional
-        What to choose privately from the same budget: ``"sparsity=auto"`` or ``"ridge=auto"``.
-    row_norm, l1_radius, public_features, accept : optional
-        For particular methods, as on the command line.
-    fit_intercept : bool
-        Whether the model has an intercept.
-    strict : bool
+{tune}{intercept}    strict : bool
         In ``fit``, stop at the first cell that is missing, out of bounds or undeclared. Whether it stops depends on private
         cells: for the data's curator only. Predictions follow the public rule always.
     progress : bool
@@ -70,13 +68,54 @@ SHARED = """
         interval of a coefficient that is not determined says nothing.
     certificate_ : :class:`Certificate`, what left and what it cost.
     bounds_ : the bounds that were found, by column and of the target, or ``None``.
+    dispersion_ : the dispersion, where it was asked for, or ``None``.
     artefact_ : the artefact's JSON, the same that the command line writes.
 """
 
 TARGET = """target_bounds : pair
-        Public bounds of the {what}. Values outside are clamped.
+        Public bounds of the {what}. Values outside are clamped."""
+
+MAGNITUDE = """
     target_magnitude : pair, optional
         In place of them, ``target_bounds=None``: the largest size and the smallest difference that matters, as for ``magnitudes``."""
+
+# What not every model takes.
+PARTS = {
+    "dispersion": """    dispersion : bool
+        Also give the dispersion, by how much responses vary more than their means say, as ``dispersion_``, paid from the same budget.
+        Standard errors hold without it.
+""",
+    "searched": """    magnitudes : dict, optional
+        For columns whose bounds nobody knows, in their place: the largest size that values can have and the smallest difference that
+        matters, as ``{"income": (1e9, 1)}``. Their bounds are then found privately, from the same budget; ``bounds_`` has them.
+        ``feature_bounds`` is for the other columns, ``None`` if there are none.
+    bounds_share : float, optional
+        The part of the budget that finds bounds, a tenth by default.
+""",
+    "sparsity": """    sparsity : int, optional
+        At most so many coefficients differ from zero; the columns are chosen privately.
+""",
+    "robust": """    robust : bool
+        Short for ``method="bounded-score"``: no row's score counts for more than a typical one's. Estimates what a robust fit
+        does, not the mean of the response.
+""",
+    "tune": """    tune : str, optional
+        What to choose privately from the same budget: ``"sparsity=auto"`` or ``"ridge=auto"``.
+    row_norm, l1_radius, steps, step_length, support_norm, calibration, public_features, accept : optional
+        For particular methods, as on the command line.
+    split : bool
+        With ``sparsity``: choose columns on every second row and fit the others, so that intervals owe nothing to the choice.
+""",
+    "intercept": """    fit_intercept : bool
+        Whether the model has an intercept.
+""",
+}
+METHODS = ("sparsity", "robust", "tune")
+
+
+def _described(target: str, *without: str) -> str:
+    """The description of a model's parameters and attributes, of those that it has."""
+    return SHARED.format(target=target, **{name: "" if name in without else part for name, part in PARTS.items()})
 
 
 class _Model(Estimator):
@@ -90,6 +129,7 @@ class _Model(Estimator):
         epsilon: float,
         delta: float | None,
         feature_bounds: Any,
+        weight_bounds: Any = None,
         intervals: float | None = None,
         sparsity: int | None = None,
         method: str | None = None,
@@ -99,10 +139,16 @@ class _Model(Estimator):
         tune: str | None = None,
         row_norm: float | None = None,
         l1_radius: float | None = None,
+        steps: int | None = None,
+        step_length: float | None = None,
+        support_norm: float | None = None,
+        calibration: str | None = None,
+        split: bool = False,
         public_features: Any = None,
         accept: str | None = None,
         magnitudes: Any = None,
         bounds_share: float | None = None,
+        missing: str = "fill",
         fit_intercept: bool = True,
         strict: bool = False,
         progress: bool = False,
@@ -111,6 +157,7 @@ class _Model(Estimator):
         self.epsilon = epsilon
         self.delta = delta
         self.feature_bounds = feature_bounds
+        self.weight_bounds = weight_bounds
         self.intervals = intervals
         self.sparsity = sparsity
         self.method = method
@@ -120,10 +167,16 @@ class _Model(Estimator):
         self.tune = tune
         self.row_norm = row_norm
         self.l1_radius = l1_radius
+        self.steps = steps
+        self.step_length = step_length
+        self.support_norm = support_norm
+        self.calibration = calibration
+        self.split = split
         self.public_features = public_features
         self.accept = accept
         self.magnitudes = magnitudes
         self.bounds_share = bounds_share
+        self.missing = missing
         self.fit_intercept = fit_intercept
         self.strict = strict
         self.progress = progress
@@ -135,6 +188,9 @@ class _Model(Estimator):
             "delta": plain_number("delta", self.delta),
             "insecure_seed": plain_number("insecure_seed", self.insecure_seed, int),
             "family": self._family_name(),
+            "power": plain_number("power", getattr(self, "power", None)),
+            "dispersion": bool(getattr(self, "dispersion", False)),
+            "cuts": None,
             "method": self.method,
             "robust": bool(self.robust),
             "ridge": plain_number("ridge", self.ridge),
@@ -144,6 +200,11 @@ class _Model(Estimator):
             "sparsity": plain_number("sparsity", self.sparsity, int),
             "row_norm": plain_number("row_norm", self.row_norm),
             "l1_radius": plain_number("l1_radius", self.l1_radius),
+            "steps": plain_number("steps", self.steps, int),
+            "step_length": plain_number("step_length", self.step_length),
+            "support_norm": plain_number("support_norm", self.support_norm),
+            "calibration": self.calibration,
+            "split": bool(self.split),
             "accept": self.accept,
             "uniform": uniform,
             "bounds_share": None,
@@ -159,8 +220,13 @@ class _Model(Estimator):
     def _declare_target(self, name: str) -> str:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, *, units: Any = None, ledger: Ledger | None = None) -> _Model:
+    def fit(
+        self, X: Any, y: Any, *, units: Any = None, sample_weight: Any = None, ledger: Ledger | None = None
+    ) -> _Model:
         """Fits the model. Rows may be NumPy, SciPy, pandas, Polars or Arrow; float32 stays float32.
+
+        ``sample_weight`` has one sampling weight per row, as of a survey: how many people it stands for. Weights are as private as the rows:
+        declare their bounds as ``weight_bounds``.
 
         ``units`` says whose row each row is, by ids of any kind: the promise is then for all rows of a person together, not
         for each row. A named column of ids gives the unit its name.
@@ -175,7 +241,7 @@ class _Model(Estimator):
                 f"{type(self).__name__} requires y to be passed, but the target y is None: there is no target to explain"
             )
         try:
-            table, declared = self._encoded(X, y, units)
+            table, declared = self._encoded(X, y, units, sample_weight)
             asked["uniform"] = declared.uniform is not None
             asked["bounds_share"] = self._share(declared)
             public = self._public(declared)
@@ -190,7 +256,9 @@ class _Model(Estimator):
             raise ValueError(str(error).replace("(n = 1)", "(n_samples = 1)")) from None
         self._count_fit()
         self._tell(table, said)
-        self._set(self._keep(artefact))
+        document = self._keep(artefact)
+        self.dispersion_ = document.get("dispersion")
+        self._set(document)
         return self
 
     def _public(self, declared: Declared) -> Any:
@@ -199,7 +267,21 @@ class _Model(Estimator):
             return None
         return self._encode(adapt(self.public_features), declared, intercept=bool(self.fit_intercept), constant=False)
 
-    def _encoded(self, X: Any, y: Any, units: Any = None) -> tuple[Any, Declared]:
+    def _weights(self, sample_weight: Any, taken: list[str]) -> tuple[str, Any, tuple[float, float]] | None:
+        """The sampling weights with their bounds, if there are any, under a name of their own."""
+        if (sample_weight is None) != (self.weight_bounds is None):
+            raise ValueError(
+                "sample_weight goes with weight_bounds, their public range: give fit(..., sample_weight=...) and weight_bounds=(LOW, HIGH), or "
+                "leave out both"
+            )
+        if sample_weight is None:
+            return None
+        name = str(getattr(sample_weight, "name", None) or "sample_weight")
+        while name in taken:
+            name += "_"
+        return name, column(sample_weight), pair_of("weight_bounds", self.weight_bounds)
+
+    def _encoded(self, X: Any, y: Any, units: Any = None, sample_weight: Any = None) -> tuple[Any, Declared]:
         """The table of the rows with their response, and what is declared of the features."""
         rows, declared = self._read(X, reset=True)
         name = str(getattr(y, "name", None) or "y")
@@ -210,12 +292,18 @@ class _Model(Estimator):
         cells = column(y)
         self._require_as_many(rows.rows, cells)
         intercept = bool(self.fit_intercept)
-        response = (name, cells, self._declare_target(name))
+        response = (name, cells, self._target_schema(name))
         table = self._encode(
             rows, declared, intercept=intercept, constant=intercept, response=response, units=units_of(units, rows.rows),
-            strict=bool(self.strict),
+            weights=self._weights(sample_weight, [*declared.columns, name]), strict=bool(self.strict),
         )  # fmt: skip
         return table, declared
+
+    def _target_schema(self, name: str) -> str:
+        """The schema of the target, under the same rule for missing cells as the features."""
+        if self.missing not in ("fill", "drop", "indicator"):
+            raise ValueError(f'missing must be "fill", "drop" or "indicator", got {self.missing!r}')
+        return json.dumps({**json.loads(self._declare_target(name)), "missing": self.missing})
 
     def _is_reference(self) -> bool:
         return self.method in ("reference", "iht")
@@ -235,6 +323,10 @@ class _Model(Estimator):
         self.coefficient_names_ = list(document["columns"])
         self.support_ = document.get("support")
 
+    def _schema(self, declared: Declared) -> str:
+        """The schema of the features."""
+        return declared.schema(intercept=bool(self.fit_intercept), missing=str(self.missing))
+
     def planned(self, n_rows: int, n_features: int | None = None, *, unit: str | None = None) -> Certificate:
         """The certificate that a fit of so many rows would carry: no row is needed and nothing is spent.
 
@@ -247,7 +339,12 @@ class _Model(Estimator):
         declared = self._declared(_named(n_features, self.feature_bounds, self.magnitudes))
         asked = self._asked(uniform=declared.uniform is not None)
         asked["bounds_share"] = self._share(declared)
-        features = declared.schema(intercept=bool(self.fit_intercept))
+        features = self._schema(declared)
+        if self.weight_bounds is not None:
+            low, high = pair_of("weight_bounds", self.weight_bounds)
+            document = json.loads(features)
+            document["columns"]["sample_weight"] = {"kind": "real", "bounds": [low, high]}
+            features = json.dumps({**document, "weight": "sample_weight"})
         target, public = self._declare_target("y"), self._public(declared)
         return Certificate.from_json(_native.planned_fit(asked, features, target, int(n_rows), unit, public))
 
@@ -293,7 +390,7 @@ class PrivateLinearRegression(_Model):
     >>> model.certificate_
     <Certificate: certified, epsilon=1, delta=1e-6>
 """
-        + SHARED.format(target=TARGET.format(what="target"))
+        + _described(TARGET.format(what="target") + MAGNITUDE)
     )
     _family = "gaussian"
 
@@ -305,6 +402,8 @@ class PrivateLinearRegression(_Model):
         feature_bounds: Any,
         target_bounds: Any,
         target_magnitude: Any = None,
+        weight_bounds: Any = None,
+        dispersion: bool = False,
         intervals: float | None = None,
         sparsity: int | None = None,
         method: str | None = None,
@@ -314,10 +413,16 @@ class PrivateLinearRegression(_Model):
         tune: str | None = None,
         row_norm: float | None = None,
         l1_radius: float | None = None,
+        steps: int | None = None,
+        step_length: float | None = None,
+        support_norm: float | None = None,
+        calibration: str | None = None,
+        split: bool = False,
         public_features: Any = None,
         accept: str | None = None,
         magnitudes: Any = None,
         bounds_share: float | None = None,
+        missing: str = "fill",
         fit_intercept: bool = True,
         strict: bool = False,
         progress: bool = False,
@@ -327,6 +432,7 @@ class PrivateLinearRegression(_Model):
             epsilon=epsilon,
             delta=delta,
             feature_bounds=feature_bounds,
+            weight_bounds=weight_bounds,
             intervals=intervals,
             sparsity=sparsity,
             method=method,
@@ -336,10 +442,16 @@ class PrivateLinearRegression(_Model):
             tune=tune,
             row_norm=row_norm,
             l1_radius=l1_radius,
+            steps=steps,
+            step_length=step_length,
+            support_norm=support_norm,
+            calibration=calibration,
+            split=split,
             public_features=public_features,
             accept=accept,
             magnitudes=magnitudes,
             bounds_share=bounds_share,
+            missing=missing,
             fit_intercept=fit_intercept,
             strict=strict,
             progress=progress,
@@ -347,6 +459,7 @@ class PrivateLinearRegression(_Model):
         )
         self.target_bounds = target_bounds
         self.target_magnitude = target_magnitude
+        self.dispersion = dispersion
 
     def _declare_target(self, name: str) -> str:
         return declare_target(self.target_bounds, name, self.target_magnitude, counts=self._family == "poisson")
@@ -360,7 +473,10 @@ class PrivateLinearRegression(_Model):
         return float(1 - residual / total) if total > 0 else float("nan")
 
     def __sklearn_tags__(self) -> Any:
-        return self._tags_as("regressor")
+        tags = self._tags_as("regressor")
+        # A logarithmic link is for what has no sign.
+        tags.target_tags.positive_only = self._family != "gaussian"
+        return tags
 
 
 class PrivatePoissonRegressor(PrivateLinearRegression):
@@ -375,7 +491,7 @@ class PrivatePoissonRegressor(PrivateLinearRegression):
     >>> bool(abs(model.coef_[0] - 0.8) < 0.4)
     True
 """
-        + SHARED.format(target=TARGET.format(what="counts, from 0"))
+        + _described(TARGET.format(what="counts, from 0") + MAGNITUDE)
     )
     _family = "poisson"
 
@@ -393,6 +509,283 @@ class PrivatePoissonRegressor(PrivateLinearRegression):
         return 1 - deviance(predicted) / null if null > 0 else float("nan")
 
 
+class PrivateGammaRegressor(PrivateLinearRegression):
+    __doc__ = (
+        """Private gamma regression with a logarithmic link, for amounts above 0: claims, charges, durations.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (20000, 2))
+    >>> y = rng.gamma(2, np.exp(5 + 0.8 * X[:, 0]) / 2)
+    >>> model = PrivateGammaRegressor(epsilon=2.0, delta=1e-6, feature_bounds=(-1, 1), target_bounds=(1, 3000)).fit(X, y)
+    >>> bool(abs(model.coef_[0] - 0.8) < 0.2)
+    True
+"""
+        + _described(TARGET.format(what="amounts, above 0"), *METHODS)
+    )
+    _family = "gamma"
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float | None,
+        feature_bounds: Any,
+        target_bounds: Any,
+        weight_bounds: Any = None,
+        dispersion: bool = False,
+        intervals: float | None = None,
+        method: str | None = None,
+        ridge: float | None = None,
+        radius: float | None = None,
+        magnitudes: Any = None,
+        bounds_share: float | None = None,
+        missing: str = "fill",
+        fit_intercept: bool = True,
+        strict: bool = False,
+        progress: bool = False,
+        insecure_seed: int | None = None,
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            delta=delta,
+            feature_bounds=feature_bounds,
+            target_bounds=target_bounds,
+            weight_bounds=weight_bounds,
+            dispersion=dispersion,
+            intervals=intervals,
+            method=method,
+            ridge=ridge,
+            radius=radius,
+            magnitudes=magnitudes,
+            bounds_share=bounds_share,
+            missing=missing,
+            fit_intercept=fit_intercept,
+            strict=strict,
+            progress=progress,
+            insecure_seed=insecure_seed,
+        )
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the gamma deviance that is explained. A score of private rows is not private."""
+        y = np.maximum(np.asarray(y, dtype=np.float64), np.finfo(float).tiny)
+        return _explained(lambda mean: y / mean - 1 - np.log(y / mean), self.predict(X), y, sample_weight)
+
+
+class PrivateTweedieRegressor(PrivateLinearRegression):
+    __doc__ = (
+        """Private Tweedie regression with a logarithmic link, for amounts that are often 0: the claims of a policy.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (40000, 2))
+    >>> y = rng.poisson(0.3, 40000) * rng.gamma(2, np.exp(5 + 0.8 * X[:, 0]) / 2)
+    >>> model = PrivateTweedieRegressor(epsilon=2.0, delta=1e-6, feature_bounds=(-1, 1), target_bounds=(0, 3000)).fit(X, y)
+    >>> bool(abs(model.coef_[0] - 0.8) < 0.4)
+    True
+"""
+        + _described(
+            "power : float\n        The power of the mean in the variance, from 1.01 to 1.99.\n    " + TARGET.format(what="amounts, from 0"),
+            *METHODS,
+        )
+    )
+    _family = "tweedie"
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float | None,
+        feature_bounds: Any,
+        target_bounds: Any,
+        power: float = 1.5,
+        weight_bounds: Any = None,
+        dispersion: bool = False,
+        intervals: float | None = None,
+        method: str | None = None,
+        ridge: float | None = None,
+        radius: float | None = None,
+        magnitudes: Any = None,
+        bounds_share: float | None = None,
+        missing: str = "fill",
+        fit_intercept: bool = True,
+        strict: bool = False,
+        progress: bool = False,
+        insecure_seed: int | None = None,
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            delta=delta,
+            feature_bounds=feature_bounds,
+            target_bounds=target_bounds,
+            weight_bounds=weight_bounds,
+            dispersion=dispersion,
+            intervals=intervals,
+            method=method,
+            ridge=ridge,
+            radius=radius,
+            magnitudes=magnitudes,
+            bounds_share=bounds_share,
+            missing=missing,
+            fit_intercept=fit_intercept,
+            strict=strict,
+            progress=progress,
+            insecure_seed=insecure_seed,
+        )
+        self.power = power
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the Tweedie deviance that is explained. A score of private rows is not private."""
+        y, p = np.maximum(np.asarray(y, dtype=np.float64), 0.0), self.power
+
+        def deviance(mean: np.ndarray) -> np.ndarray:
+            return np.asarray(y ** (2 - p) / ((1 - p) * (2 - p)) - y * mean ** (1 - p) / (1 - p) + mean ** (2 - p) / (2 - p))
+
+        return _explained(deviance, self.predict(X), y, sample_weight)
+
+
+class PrivateSurvivalRegressor(_Model):
+    __doc__ = (
+        """Private proportional hazards: the piecewise-exponential model of times to an event, some of them cut short.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (20000, 2))
+    >>> died = rng.exponential(10 * np.exp(-0.8 * X[:, 0]))
+    >>> left = rng.uniform(0, 10, 20000)
+    >>> model = PrivateSurvivalRegressor(
+    ...     epsilon=2.0, delta=1e-6, feature_bounds=(-1, 1), time_bounds=(0.01, 10), cuts=[2, 5])
+    >>> model = model.fit(X, np.minimum(died, left), died < left)
+    >>> bool(abs(np.log(model.hazard_ratios_["x0"]) - 0.8) < 0.3)
+    True
+"""
+        + _described(
+            "time_bounds : pair\n        Public bounds of the times, above 0: from the start to the event, or to the end of what is known.\n"
+            "    cuts : list\n        The times at which the hazard may change, ascending. All that a person adds to the intervals between them is"
+            "\n        protected together.",
+            "dispersion", "searched", "intercept", *METHODS,
+        )  # fmt: skip
+    )
+    _family = "poisson"
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float | None,
+        feature_bounds: Any,
+        time_bounds: Any,
+        cuts: Any,
+        weight_bounds: Any = None,
+        intervals: float | None = None,
+        method: str | None = None,
+        ridge: float | None = None,
+        radius: float | None = None,
+        missing: str = "fill",
+        strict: bool = False,
+        progress: bool = False,
+        insecure_seed: int | None = None,
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            delta=delta,
+            feature_bounds=feature_bounds,
+            weight_bounds=weight_bounds,
+            intervals=intervals,
+            method=method,
+            ridge=ridge,
+            radius=radius,
+            missing=missing,
+            strict=strict,
+            progress=progress,
+            insecure_seed=insecure_seed,
+        )
+        self.time_bounds = time_bounds
+        self.cuts = cuts
+
+    def _asked(self, uniform: bool) -> dict[str, Any]:
+        if isinstance(self.cuts, str) or not isinstance(self.cuts, (Sequence, np.ndarray)):
+            raise ValueError(
+                f"cuts, the times at which the hazard may change, are needed and have no default, got {self.cuts!r}: write them like [1, 2, 5]"
+            )
+        return {**super()._asked(False), "cuts": [plain_number("cuts", cut) for cut in self.cuts]}
+
+    def _declare_target(self, name: str) -> str:
+        return declare_classes([0, 1], name)[1]
+
+    def _schema(self, declared: Declared) -> str:
+        """The schema of the features, with the time as exposure."""
+        if "time" in declared.columns:
+            raise ValueError("a column is called `time`: give the column another name")
+        low, high = pair_of("time_bounds", self.time_bounds)
+        document = json.loads(declared.schema(intercept=True, missing=str(self.missing)))
+        document["columns"]["time"] = {"kind": "real", "bounds": [low, high]}
+        return json.dumps({**document, "exposure": "time"})
+
+    def fit(  # type: ignore[override]
+        self, X: Any, time: Any, event: Any, *, units: Any = None, sample_weight: Any = None, ledger: Ledger | None = None
+    ) -> _Model:
+        """Fits the model to times, and to whether the event came then; the rest is as in the other models."""
+        return super().fit(X, (time, event), units=units, sample_weight=sample_weight, ledger=ledger)
+
+    def _encoded(self, X: Any, y: Any, units: Any = None, sample_weight: Any = None) -> tuple[Any, Declared]:
+        rows, declared = self._read(X, reset=True)
+        if rows.sparse is not None:
+            raise ValueError("a model of survival takes no sparse rows: give a data frame or a dense array")
+        for name, cells_given in [("time", y[0]), ("event", y[1])]:
+            if cells_given is None:
+                raise ValueError(f"{type(self).__name__} requires {name} to be passed, got None: give one for each row")
+        time, event = column(y[0]), _zeros_and_ones(column(y[1]))
+        self._require_as_many(rows.rows, time)
+        self._require_as_many(rows.rows, event)
+        how = {
+            "schema": self._schema(declared),
+            "name": "X",
+            "strict": bool(self.strict),
+            "constant_column": True,
+            "for_means": False,
+            "needs_target": True,
+            "single": False,
+        }
+        cells = [*zip(declared.names, rows.by_column()), ("time", time)]
+        taken = [*declared.columns, "time", "event"]
+        table = _native.encode_columns(
+            how, cells, ("event", event, self._target_schema("event")), units_of(units, rows.rows), self._weights(sample_weight, taken)
+        )
+        return table, declared
+
+    def _set(self, document: dict[str, Any]) -> None:
+        super()._set(document)
+        estimates = document.get("estimates") or document["coefficients"]
+        ratios = {name: float(np.exp(b)) for name, b in estimates.items() if name != "(Intercept)"}
+        self.hazard_ratios_ = ratios
+        intervals = document.get("intervals")
+        self.hazard_ratio_intervals_ = intervals and {name: tuple(np.exp(intervals[name])) for name in ratios}
+
+    def predict_survival(self, X: Any) -> np.ndarray:
+        """The probability of no event up to each cut and up to the upper bound of times: a column for each."""
+        return self._predicted(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The probability of no event up to the upper bound of times."""
+        return self._predicted(X)[:, -1]
+
+
+def _zeros_and_ones(cells: Any) -> Any:
+    """A column whose truth values are 0 and 1. Whatever else stands in a cell stays what it is, for the public rule."""
+    if isinstance(cells, tuple):
+        codes, meanings = cells
+        return codes, [int(meaning) if isinstance(meaning, bool) else meaning for meaning in meanings]
+    return cells.astype(np.int64) if cells.dtype.kind == "b" else cells
+
+
+def _explained(deviance: Callable[[np.ndarray], np.ndarray], predicted: np.ndarray, y: np.ndarray, sample_weight: Any) -> float:
+    """The share of the deviance of the mean alone that predictions explain."""
+    weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    null = float(np.sum(weights * deviance(np.full(len(y), np.average(y, weights=weights)))))
+    return 1 - float(np.sum(weights * deviance(predicted))) / null if null > 0 else float("nan")
+
+
 class PrivateLogisticRegression(_Model):
     __doc__ = (
         """Private logistic regression; softmax regression for more than two classes.
@@ -407,8 +800,10 @@ class PrivateLogisticRegression(_Model):
     >>> bool(model.score(X, y) > 0.7)
     True
 """
-        + SHARED.format(
-            target="classes : list\n        The labels that the target can take: a public fact. A label outside it counts as a missing cell."
+        + _described(
+            "classes : list\n        The labels that the target can take: a public fact. A label outside it counts as a missing cell."
+            "\n    link : str\n        ``\"logit\"``, ``\"probit\"`` or ``\"cloglog\"`` (complementary log-log), of two classes.",
+            "dispersion",
         )
     )
 
@@ -419,6 +814,8 @@ class PrivateLogisticRegression(_Model):
         delta: float | None,
         feature_bounds: Any,
         classes: Any,
+        link: str = "logit",
+        weight_bounds: Any = None,
         intervals: float | None = None,
         sparsity: int | None = None,
         method: str | None = None,
@@ -428,10 +825,16 @@ class PrivateLogisticRegression(_Model):
         tune: str | None = None,
         row_norm: float | None = None,
         l1_radius: float | None = None,
+        steps: int | None = None,
+        step_length: float | None = None,
+        support_norm: float | None = None,
+        calibration: str | None = None,
+        split: bool = False,
         public_features: Any = None,
         accept: str | None = None,
         magnitudes: Any = None,
         bounds_share: float | None = None,
+        missing: str = "fill",
         fit_intercept: bool = True,
         strict: bool = False,
         progress: bool = False,
@@ -441,6 +844,7 @@ class PrivateLogisticRegression(_Model):
             epsilon=epsilon,
             delta=delta,
             feature_bounds=feature_bounds,
+            weight_bounds=weight_bounds,
             intervals=intervals,
             sparsity=sparsity,
             method=method,
@@ -450,19 +854,33 @@ class PrivateLogisticRegression(_Model):
             tune=tune,
             row_norm=row_norm,
             l1_radius=l1_radius,
+            steps=steps,
+            step_length=step_length,
+            support_norm=support_norm,
+            calibration=calibration,
+            split=split,
             public_features=public_features,
             accept=accept,
             magnitudes=magnitudes,
             bounds_share=bounds_share,
+            missing=missing,
             fit_intercept=fit_intercept,
             strict=strict,
             progress=progress,
             insecure_seed=insecure_seed,
         )
         self.classes = classes
+        self.link = link
 
     def _family_name(self) -> str:
-        return "logistic" if len(declare_classes(self.classes, "y")[0]) == 2 else "multinomial"
+        names = {"logit": "logistic", "probit": "probit", "cloglog": "cloglog"}
+        if self.link not in names:
+            raise ValueError(f"link must be one of {', '.join(names)}, got {self.link!r}: choose one of them")
+        if len(declare_classes(self.classes, "y")[0]) == 2:
+            return names[self.link]
+        if self.link != "logit":
+            raise ValueError(f"link={self.link!r} is of two classes: give two classes, or leave out link")
+        return "multinomial"
 
     def _declare_target(self, name: str) -> str:
         return declare_classes(self.classes, name)[1]

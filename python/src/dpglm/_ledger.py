@@ -30,6 +30,10 @@ class Ledger:
     ...     mean = dpglm.PrivateMean(epsilon=1.0, delta=1e-6, feature_bounds=(-50, 50)).fit(X, ledger=ledger)
     ...     [charge["purpose"] for charge in ledger.charges], ledger.remaining() > 3.7
     (['mean stay'], True)
+
+    As a block, with everything in it paid from the ledger:
+
+    ``with dpglm.Ledger("hospital.ledger", purpose="risk model") as ledger: ledger.fit(model, X, y)``
     """
 
     def __init__(self, path: str | os.PathLike[str], *, data: str = "", purpose: str = "") -> None:
@@ -44,19 +48,58 @@ class Ledger:
         path: str | os.PathLike[str],
         *,
         epsilon: float,
-        delta: float,
+        delta: float | None,
         reserve: float = 0.0,
         rule: str = "gdp",
         unit: str | None = None,
+        protects: str = "row",
         about: str = "",
         data: str = "",
         purpose: str = "",
     ) -> Ledger:
-        """Makes a new ledger, as ``dpglm ledger init`` does. A file that exists is never overwritten."""
-        if rule not in ("gdp", "zcdp"):
-            raise ValueError(f"rule must be one of gdp, zcdp, got {rule}: choose one of them")
-        _native.create_ledger(os.fspath(path), float(epsilon), float(delta), float(reserve), str(rule), unit, str(about))
+        """Makes a new ledger, as ``dpglm ledger init`` does. A file that exists is never overwritten.
+
+        It protects one row; with ``unit`` all rows of one person, whom this column names; or what ``protects`` says: a user's ``"record"`` or
+        ``"label"`` on their device, or a ``"pair"``, one row that describes two people."""
+        if rule not in ("gdp", "zcdp", "pure"):
+            raise ValueError(f"rule must be one of gdp, zcdp, pure, got {rule}: choose one of them")
+        if protects not in ("row", "record", "label", "pair"):
+            raise ValueError(f"protects must be one of row, record, label, pair, got {protects}: choose one of them")
+        if unit is not None and protects != "row":
+            raise ValueError("unit and protects say two things: leave out one of them")
+        whom = unit is not None, protects if unit is None else str(unit)
+        _native.create_ledger(os.fspath(path), float(epsilon), None if delta is None else float(delta), float(reserve), str(rule), whom, str(about))
         return cls(path, data=data, purpose=purpose)
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        """Nothing is held between two calls: each locks the file, writes and syncs it by itself."""
+
+    def fit(self, model: Any, X: Any, y: Any = None, **arguments: Any) -> Any:
+        """``model.fit(X, y, ledger=self)`` for any estimator; means take no ``y``."""
+        if y is not None:
+            arguments["y"] = y
+        return model.fit(X, ledger=self, **arguments)
+
+    def fit_table(self, frame: Any, schema: Any, **arguments: Any) -> Any:
+        """:func:`dpglm.fit_table`, paid from this ledger."""
+        from ._table import fit_table
+
+        return fit_table(frame, schema, ledger=self, **arguments)
+
+    def glm(self, formula: str, frame: Any, **arguments: Any) -> Any:
+        """:func:`dpglm.glm`, paid from this ledger."""
+        from ._formula import glm
+
+        return glm(formula, frame, ledger=self, **arguments)
+
+    def describe(self, frame: Any, schema: Any, **arguments: Any) -> Any:
+        """:func:`dpglm.describe`, paid from this ledger."""
+        from ._describe import describe
+
+        return describe(frame, schema, ledger=self, **arguments)
 
     def show(self) -> dict[str, Any]:
         """All that it holds, as ``dpglm ledger show --format json`` prints it. Every line is verified first."""

@@ -60,12 +60,14 @@ def plan(
     sigma: float | None = None,
     feature_bounds: tuple[float, float] | None = None,
     target_bounds: tuple[float, float] | None = None,
+    mean_count: float | None = None,
     runs: int = 40,
     cache: str | os.PathLike[str] | None = None,
 ) -> StudyPlan:
     """Plans a study by simulation: from two of ``rows``, ``epsilon`` and ``error`` to the third. No private row is read.
 
     ``sigma``, by default 1, is the standard deviation of the rows (``"mean"``) or of the errors (``"linear"``).
+    ``mean_count`` is the count to expect of a row whose features are in the middle of their bounds (``"poisson"``).
 
     >>> study = plan("logistic", columns=3, rows=500, epsilon=1.0, delta=1e-6, runs=2)
     >>> study.rows, study.error > 0
@@ -82,6 +84,7 @@ def plan(
         "sigma": plain_number("sigma", sigma),
         "feature_bounds": None if feature_bounds is None else (float(feature_bounds[0]), float(feature_bounds[1])),
         "target_bounds": None if target_bounds is None else (float(target_bounds[0]), float(target_bounds[1])),
+        "mean_count": plain_number("mean_count", mean_count),
         "runs": plain_number("runs", runs, int),
         "cache": None if cache is None else os.fspath(cache),
     }

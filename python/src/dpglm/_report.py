@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _native
+from ._ledger import Ledger
 
 __all__ = ["Report", "report"]
 
@@ -32,12 +33,14 @@ class Report:
         return f"<Report: {len(self.html)} characters; save(path) writes it>"
 
 
-def report(*results: Any, names: list[str] | None = None) -> Report:
+def report(
+    *results: Any, names: list[str] | None = None, ledger: Ledger | str | os.PathLike[str] | None = None
+) -> Report:
     """Makes one page of results: ``dpglm report`` in memory.
 
     A result is a fitted estimator, a :class:`~dpglm.Description`, a :class:`~dpglm.StudyPlan`, an :class:`~dpglm.AuditReport`, or the path
     of a file that one of them or the command line wrote. Several are compared on one page, under ``names`` if given. A page of an audit
-    is for the curator only, and says so.
+    is for the curator only, and says so. With ``ledger`` the page tells what it promises for all together, and which line paid for each.
 
     >>> import numpy as np
     >>> from dpglm import PrivateMean
@@ -54,7 +57,8 @@ def report(*results: Any, names: list[str] | None = None) -> Report:
         documents = [(str(name), text) for name, (_, text) in zip(names, documents)]
     elif len({name for name, _ in documents}) < len(documents):
         documents = [(f"{place}. {name}", text) for place, (name, text) in enumerate(documents, 1)]
-    return Report(_native.report_html(documents))
+    path = ledger.path if isinstance(ledger, Ledger) else ledger
+    return Report(_native.report_html(documents, None if path is None else os.fspath(path)))
 
 
 def _document(result: Any) -> tuple[str, str]:

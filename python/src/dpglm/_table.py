@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,9 @@ __all__ = ["FittedModel", "Schema", "ask", "fit_table"]
 class Schema:
     """What is publicly known of a table: the TOML that ``dpglm schema init`` drafts and ``--schema`` reads.
 
+    One schema serves many models: ``target`` and ``unit`` name other columns, ``features`` keeps these columns alone, and ``formula`` makes
+    terms of them (``docs/formulas.md``).
+
     >>> schema = Schema('''
     ... target = "income"
     ... [columns]
@@ -33,14 +36,31 @@ class Schema:
     ('income', ['age', 'sex', 'income'])
     """
 
-    def __init__(self, text: str, *, target: str | None = None, unit: str | None = None) -> None:
-        self._json = _native.read_schema(text, target, unit)
+    def __init__(
+        self,
+        text: str,
+        *,
+        target: str | None = None,
+        unit: str | None = None,
+        formula: str | None = None,
+        features: Sequence[str] | None = None,
+    ) -> None:
+        self._json = _native.read_schema(text, target, unit, formula, None if features is None else list(features))
         self._document: dict[str, Any] = json.loads(self._json)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, target: str | None = None, unit: str | None = None) -> Schema:
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        target: str | None = None,
+        unit: str | None = None,
+        formula: str | None = None,
+        features: Sequence[str] | None = None,
+    ) -> Schema:
         """Reads a schema file."""
-        return cls(Path(path).read_text(encoding="utf-8"), target=target, unit=unit)
+        text = Path(path).read_text(encoding="utf-8")
+        return cls(text, target=target, unit=unit, formula=formula, features=features)
 
     @property
     def target(self) -> str | None:
@@ -71,13 +91,32 @@ class FittedModel(Estimator):
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"<{str(self.summary()).splitlines()[0]}>"
 
-    def predict(self, data: Any) -> np.ndarray:
-        """The mean response of each row; for levels the probability of each, in the order declared.
+    def predict(self, data: Any, *, intervals: float | None = None) -> np.ndarray:
+        """The mean response of each row; for levels the probability of each, in the order declared. Of ``log(y) ~ ...`` it is the mean of
+        the logarithm.
 
-        Predictions are as private as the rows they are made for."""
+        With ``intervals``, a level such as 0.95, three columns: the estimate without shrinkage, to which intervals belong, and their ends;
+        of two levels, for the probability of the second. Predictions are as private as the rows they are made for."""
         table = encode_table(data, self._encoding, constant=False, needs_target=False)
+        if intervals is not None:
+            return np.asarray(self._artefact().predict_with_intervals(table, check_level(intervals)))
         found = np.asarray(self._artefact().predict(table))
         return found[:, 0] if found.shape[1] == 1 else found
+
+    def average(self, data: Any, *, level: float = 0.95) -> dict[str, Any]:
+        """The average of the predictions for all rows, with its standard error and interval. The rows are taken as they are: it is as
+        private as they."""
+        table = encode_table(data, self._encoding, constant=False, needs_target=False)
+        found: dict[str, Any] = json.loads(self._artefact().average(table, check_level(level)))
+        return found
+
+
+def check_level(level: Any) -> float:
+    """A level of confidence."""
+    number = plain_number("intervals", level)
+    if not 0 < number < 1:
+        raise ValueError(f"a level lies between 0 and 1, got {level}: write it like 0.95")
+    return float(number)
 
 
 def encode_table(
@@ -102,6 +141,8 @@ def ask(
     epsilon: Any,
     delta: Any,
     family: str | None = None,
+    power: Any = None,
+    dispersion: bool = False,
     method: str | None = None,
     robust: bool = False,
     ridge: Any = None,
@@ -111,6 +152,11 @@ def ask(
     sparsity: Any = None,
     row_norm: Any = None,
     l1_radius: Any = None,
+    steps: Any = None,
+    step_length: Any = None,
+    support_norm: Any = None,
+    calibration: str | None = None,
+    split: bool = False,
     accept: str | None = None,
     insecure_seed: Any = None,
     bounds_share: float | None = None,
@@ -121,6 +167,9 @@ def ask(
         "delta": plain_number("delta", delta),
         "insecure_seed": plain_number("insecure_seed", insecure_seed, int),
         "family": family,
+        "power": plain_number("power", power),
+        "dispersion": bool(dispersion),
+        "cuts": None,
         "method": method,
         "robust": bool(robust),
         "ridge": plain_number("ridge", ridge),
@@ -130,6 +179,11 @@ def ask(
         "sparsity": plain_number("sparsity", sparsity, int),
         "row_norm": plain_number("row_norm", row_norm),
         "l1_radius": plain_number("l1_radius", l1_radius),
+        "steps": plain_number("steps", steps, int),
+        "step_length": plain_number("step_length", step_length),
+        "support_norm": plain_number("support_norm", support_norm),
+        "calibration": calibration,
+        "split": bool(split),
         "accept": accept,
         "uniform": False,
         "bounds_share": bounds_share,
@@ -151,8 +205,9 @@ def fit_table(
 ) -> FittedModel:
     """Fits a model to a data frame that holds its target, under a schema: ``dpglm fit FILE --schema FILE`` in memory.
 
-    The wishes are those of the command line: ``family``, ``method``, ``robust``, ``intervals``, ``sparsity``, ``ridge``,
-    ``radius``, ``tune``, ``row_norm``, ``l1_radius``, ``accept``, ``insecure_seed``. Units and exposures are the schema's. A data
+    The wishes are those of the command line: ``family``, ``power``, ``dispersion``, ``method``, ``robust``, ``intervals``, ``sparsity``, ``ridge``,
+    ``radius``, ``tune``, ``row_norm``, ``l1_radius``, ``steps``, ``step_length``, ``support_norm``, ``calibration``, ``split``, ``accept``,
+    ``insecure_seed``. Units, exposures and sampling weights are the schema's. A data
     frame has names of its own: what the schema says about text files (``header``, ``names``, ``delimiter``, ``comment``) is for
     those. ``magnitudes`` and ``bounds_share`` are as for :func:`dpglm.describe`: bounds of these numbers are found first, from the
     same budget. ``ledger`` pays, if one is given (:class:`dpglm.Ledger`).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 __all__ = ["glance", "terms", "tidy"]
@@ -14,11 +15,16 @@ def terms(document: dict[str, Any]) -> list[dict[str, Any]]:
     rows = []
     for name, estimate in estimates.items():
         low, high = intervals[name] if intervals else (None, None)
+        z = None
+        if errors and errors[name] > 0 and (not determined or determined[name]):
+            z = estimate / errors[name]
         rows.append(
             {
                 "term": name,
                 "estimate": estimate,
                 "std_error": errors[name] if errors else None,
+                "statistic": z,
+                "p_value": None if z is None else math.erfc(abs(z) / math.sqrt(2)),
                 "conf_low": low,
                 "conf_high": high,
                 "determined": determined[name] if determined else None,

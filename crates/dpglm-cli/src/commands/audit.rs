@@ -61,12 +61,12 @@ pub struct Arguments {
     /// Attack a mean in place of a model
     #[arg(long, value_enum, value_name = "NAME", num_args = 0..=1, default_missing_value = "localise")]
     #[arg(conflicts_with_all = ["family", "method", "command", "target", "target_bounds", "binary", "no_intercept"])]
-    #[arg(conflicts_with_all = ["row_norm", "l1_radius", "public_features", "accept"], help_heading = "Method")]
+    #[arg(conflicts_with_all = ["row_norm", "l1_radius", "steps", "step_length", "support_norm", "calibration", "split", "public_features", "accept"], help_heading = "Method")]
     mean: Option<MeanToAudit>,
     /// Attack another program. It is run by the shell with {data} replaced by a CSV file of numbers with a header, the target last, and
     /// {output} by a file to write: JSON with "coefficients" (and "intercept")
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["method", "sparsity"], help_heading = "Method")]
-    #[arg(conflicts_with_all = ["row_norm", "l1_radius", "public_features", "accept"])]
+    #[arg(conflicts_with_all = ["row_norm", "l1_radius", "steps", "step_length", "support_norm", "calibration", "split", "public_features", "accept"])]
     command: Option<String>,
     /// No intercept: the prediction is zero where all columns are
     #[arg(long, help_heading = "Method")]
@@ -287,10 +287,10 @@ impl Arguments {
         let files = [&self.file, &self.neighbour, self.sparse.public_file()];
         match self.columns.known(&files.map(Option::as_ref))? {
             PublicFacts::Schema(mut schema) => {
-                if schema.unit().is_some() || schema.exposure().is_some() || schema.missing() == Missing::Drop
-                {
+                let beside = [schema.unit(), schema.exposure(), schema.weight()];
+                if beside.iter().any(Option::is_some) || schema.missing() == Missing::Drop {
                     return Err(Failure::Failed(
-                        "an audit replaces one row: it takes no unit, no exposure and no missing = \"drop\"; write a schema \
+                        "an audit replaces one row: it takes no unit, no exposure, no weight and no missing = \"drop\"; write a schema \
                          without them"
                             .into(),
                     ));

@@ -7,6 +7,8 @@ mod keys;
 #[cfg(feature = "collect")]
 mod operator;
 #[cfg(feature = "collect")]
+mod paid;
+#[cfg(feature = "collect")]
 mod place;
 #[cfg(feature = "collect")]
 mod serve;

@@ -2,6 +2,7 @@
 
 use crate::artefact::{Artefact, Destination};
 use crate::failure::Failure;
+use crate::large::Large;
 use crate::progress;
 use crate::table::{Columns, Search, Storage};
 use crate::{Format, budget, flags, ledger, planned};
@@ -53,6 +54,8 @@ pub struct Arguments {
     budget: budget::Granted,
     #[command(flatten)]
     ledger: ledger::PayFrom,
+    #[command(flatten)]
+    large: Large,
 
     /// Also print histograms and shares as bars; their light ends are the intervals
     #[arg(long, conflicts_with = "dry_run", help_heading = "Output")]
@@ -131,6 +134,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         Some(path) if !arguments.dry_run => path,
         file => {
             planned::refuse_misplaced(&columns, arguments.output.as_deref())?;
+            arguments.large.refuse()?;
             let (rows, _) = known.shape(file.as_deref(), arguments.rows)?;
             budget::warn_of_large_delta(privacy, rows);
             if let Some(payer) = payers.payer() {
@@ -145,10 +149,20 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     for drawing in arguments.svg.iter().chain(&arguments.html) {
         dpglm_io::check_writable(drawing, 1 << 16)?;
     }
-    let table = columns.read(path, &known, false)?;
+    let room = arguments.large.room_of_cells(path, &columns, &known, true)?;
     let mut rng = arguments.budget.source()?;
-    let grant = payers.grant(privacy, &rng)?;
-    let document = prepared.describe(&table, grant, &mut rng, &mut progress::note)?;
+    let document = match &room {
+        None => {
+            let table = columns.read(path, &known, false)?;
+            let grant = payers.grant(privacy, &rng)?;
+            prepared.describe(&table, grant, &mut rng, &mut progress::note)?
+        }
+        Some(room) => {
+            let (table, watch) = columns.read_cells(path, &known, room)?;
+            let grant = payers.grant(privacy, &rng)?;
+            prepared.describe_large(table, watch, grant, &mut rng, &mut progress::note)?
+        }
+    };
     if let Some(path) = &arguments.svg {
         dpglm_io::write_atomically(path, document.svg().as_bytes())?;
     }

@@ -13,7 +13,9 @@ use crate::{Format, budget, flags, ledger, planned};
 use clap::Args;
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
+use dpglm::privacy::Adjacency;
 use dpglm_io::{Response, UniformBounds};
+use dpglm_workflow::survival::Survival;
 use dpglm_workflow::tune::Tune;
 use dpglm_workflow::{fit, notes};
 use std::path::{Path, PathBuf};
@@ -44,6 +46,19 @@ pub struct Arguments {
     /// The column to explain [default: the schema's target; without a schema the last column]
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     target: Option<String>,
+    /// Which columns of the model are made of which of the table: 'log(charges) ~ age + C(sex) + age:bmi + ns(age, knots=[30, 45])'. Every
+    /// term's bounds follow from those of its columns; `docs/formulas.md` has the language
+    #[arg(long, value_name = "FORMULA", conflicts_with_all = ["features", "feature_bounds"], help_heading = "Data")]
+    formula: Option<String>,
+    /// The columns to explain with, of those that the schema declares [default: all]
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        conflicts_with = "feature_bounds",
+        help_heading = "Data"
+    )]
+    features: Option<Vec<String>>,
     /// Public bounds of a numeric target that no schema declares. Values outside are clamped
     #[arg(long, value_name = "LOW,HIGH", value_parser = table::bounds, allow_hyphen_values = true)]
     #[arg(conflicts_with = "schema", help_heading = "Data")]
@@ -56,9 +71,30 @@ pub struct Arguments {
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     unit: Option<String>,
 
+    /// The column of sampling weights, in place of the schema's: a declared number of at least 0. Estimates are weighted, and standard errors
+    /// design-based. It is no feature
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    sample_weight: Option<String>,
+
     /// What kind of response it is [default: by the target's kind]
     #[arg(long, value_enum, value_name = "NAME", help_heading = "Model")]
     family: Option<Family>,
+    /// The power of the mean in the variance of a Tweedie response, from 1.01 to 1.99 [default: 1.5]
+    #[arg(long, value_name = "P", value_parser = flags::number, allow_negative_numbers = true)]
+    #[arg(help_heading = "Model")]
+    power: Option<f64>,
+    /// Explain survival: the columns of times and of events. Hazard ratios come from one row for each interval between --cuts in which a person
+    /// was, and all rows of a person are protected together
+    #[arg(long, value_name = "TIME,EVENT", value_parser = table::lists, requires = "cuts", help_heading = "Model")]
+    #[arg(conflicts_with = "target")]
+    survival: Option<table::Lists>,
+    /// The times at which the hazard may change, ascending: 1,2,5
+    #[arg(long, value_name = "TIMES", value_delimiter = ',', requires = "survival", help_heading = "Model")]
+    cuts: Option<Vec<f64>>,
+    /// Also give the dispersion, by how much responses vary more than their means say, paid from the same budget. Standard errors hold
+    /// without it
+    #[arg(long, help_heading = "Model")]
+    dispersion: bool,
     /// How to fit it; `dpglm methods` explains each [default: likelihood; with --sparsity select-refine, with --tune ridge
     /// bounded-score]
     #[arg(long, value_enum, value_name = "NAME", help_heading = "Model")]
@@ -127,6 +163,8 @@ const EXAMPLES: &str = "\
 Examples:
   A table under a schema, with 95% intervals:
     dpglm fit adult.csv.xz --schema schema.toml --epsilon 1 --delta 1e-6 --intervals 0.95 --output fit.json
+  A formula, with one schema for many models:
+    dpglm fit people.csv --schema schema.toml --formula 'log(charges) ~ age*smoker + ns(bmi, knots=[25, 30, 35])' --epsilon 1 --delta 1e-6
   NumPy arrays with one pair of bounds for all features:
     dpglm fit --design X.npy --response y.npy --binary --feature-bounds=-1,1 --epsilon 0.5 --delta 1e-6
   A thousand columns of which ten matter:
@@ -140,7 +178,8 @@ Examples:
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let (share, known) = arguments.search.of(arguments.known()?)?;
-    let mut model = arguments.model(&known)?;
+    let (survival, known) = arguments.survival(known)?;
+    let mut model = arguments.model(&known, survival)?;
     model.validate()?;
     if let PublicFacts::Schema(schema) = &known {
         let (columns, target) = schema.encoded()?;
@@ -149,7 +188,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     model.sparse.public_features = arguments.sparse.public_features(&arguments.columns, &known)?;
     let privacy = arguments.privacy(model.method)?;
     let files = [arguments.file.as_deref(), arguments.design.as_deref(), arguments.response.as_deref()];
-    let payers = arguments.ledger.open(&files, privacy, &known.adjacency(), &arguments.budget)?;
+    let payers = arguments.ledger.open(&files, privacy, &adjacency(&model, &known), &arguments.budget)?;
     if arguments.dry_run {
         return dry_run(arguments, &known, &model, privacy, &payers, format);
     }
@@ -166,7 +205,8 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         }
         Some(room) => {
             let large = Arc::new(LargeProgress::new());
-            let table = arguments.columns.read_large(path, &known, room, &|done, of| large.read(done, of))?;
+            let table =
+                arguments.columns.read_large(path, &known, true, room, &|done, of| large.read(done, of))?;
             let schema = known.schema_of_columns(path, &table.columns, table.target.as_ref())?;
             bar = Progress::of_large(large.clone());
             fit::prepare_large(&model, table, schema, path, Box::new(move |done, of| large.pass(done, of)))?
@@ -196,24 +236,44 @@ fn dry_run(
     arguments.large.refuse()?;
     let file = arguments.file.as_deref().or(arguments.design.as_deref());
     let (rows, columns) = known.shape(file, arguments.rows)?;
-    let shape = known.plan_shape(columns + usize::from(model.intercept), rows);
+    let shape = model.fitted_shape(known.plan_shape(columns + usize::from(model.intercept), rows));
     let model = &*model.for_shape(shape, privacy);
     budget::warn_of_large_delta(privacy, rows);
     notes::of_few_rows(model.sparse.sparsity, rows).iter().for_each(progress::note);
     let ready = model.prepare(shape, privacy)?;
     notes::of_undetermined(model, &ready).iter().for_each(progress::note);
     if let Some(payer) = payers.payer() {
-        let planned = |ready: &Ready| fit::planned(model, ready, known.adjacency());
+        let planned = |ready: &Ready| fit::planned(model, ready, adjacency(model, known));
         let again = |privacy| planned(&model.prepare(shape, privacy)?);
         progress::note(&payer.try_out(&planned(&ready)?, privacy, &again)?);
     }
-    let (events, parts, adjacency) = (ready.events()?, ready.parts()?, known.adjacency());
+    let (events, parts, adjacency) = (ready.events()?, ready.parts()?, adjacency(model, known));
     let rng = arguments.budget.source()?;
     let certificate = planned::certificate(events, parts, adjacency, model.assumption(), privacy, &rng)?;
     planned::show(&certificate, format)
 }
 
+/// Who is protected.
+fn adjacency(model: &Model, known: &PublicFacts) -> Adjacency {
+    model.unit(known.unit()).map_or(Adjacency::ReplaceRow, |unit| Adjacency::ReplaceUnit(unit.to_owned()))
+}
+
 impl Arguments {
+    /// How survival is cut, and the schema that reads its columns.
+    fn survival(&self, known: PublicFacts) -> Result<(Option<Survival>, PublicFacts), Failure> {
+        match (&self.survival, &self.cuts, known) {
+            (Some(table::Lists([time, event])), Some(cuts), PublicFacts::Schema(schema)) => {
+                let (survival, schema) = Survival::new(schema, time, event, cuts.clone())?;
+                Ok((Some(survival), PublicFacts::Schema(schema)))
+            }
+            (Some(_), _, PublicFacts::Uniform(_)) => Err(Failure::Usage(
+                "--survival needs a schema, in which times and events are declared: give --schema FILE"
+                    .into(),
+            )),
+            (_, _, known) => Ok((None, known)),
+        }
+    }
+
     fn path(&self) -> Result<&Path, Failure> {
         self.file.as_deref().or(self.design.as_deref()).ok_or_else(|| {
             Failure::Usage("a table is needed: give FILE, or --design FILE --response FILE".into())
@@ -225,17 +285,30 @@ impl Arguments {
         let files = [&self.file, &self.design, &self.response, self.sparse.public_file()];
         match self.columns.known(&files.map(Option::as_ref))? {
             PublicFacts::Schema(mut schema) => {
+                if let Some(formula) = &self.formula {
+                    schema = schema.with_formula(Some(formula))?;
+                }
                 if let Some(target) = &self.target {
                     schema = schema.with_target(Some(target))?;
                 }
                 if let Some(unit) = &self.unit {
                     schema = schema.with_unit(Some(unit))?;
                 }
+                if let Some(weight) = &self.sample_weight {
+                    schema = schema.with_weight(Some(weight))?;
+                }
+                if let Some(features) = &self.features {
+                    schema = schema.with_features(features)?;
+                }
                 if self.no_intercept {
                     schema = schema.with_intercept(false);
                 }
                 Ok(PublicFacts::Schema(schema))
             }
+            PublicFacts::Uniform(_) if self.sample_weight.is_some() => Err(Failure::Usage(
+                "--sample-weight needs bounds of its own: give --schema FILE, which declares the column"
+                    .into(),
+            )),
             PublicFacts::Uniform(uniform) => {
                 let response = match (&self.response, &self.target) {
                     (Some(file), _) => Response::File(file.clone()),
@@ -263,9 +336,12 @@ impl Arguments {
         }
     }
 
-    fn model(&self, known: &PublicFacts) -> Result<Model, Failure> {
+    fn model(&self, known: &PublicFacts, survival: Option<Survival>) -> Result<Model, Failure> {
         let request = FitRequest {
             family: self.family.clone(),
+            power: self.power,
+            dispersion: self.dispersion,
+            survival,
             method: self.method,
             robust: self.robust,
             ridge: self.ridge,

@@ -10,8 +10,7 @@ mod verify;
 use crate::Format;
 use crate::failure::Failure;
 use clap::{Args, Subcommand};
-use dpglm::accounting::filter::{Cost, Rule};
-use dpglm::privacy::decimal::{rounded_down_to, rounded_up_to};
+use dpglm::accounting::filter::Rule;
 use dpglm_ledger::{Chain, Ledger};
 use dpglm_workflow::ledger::failure;
 use std::path::Path;
@@ -63,16 +62,6 @@ fn rule(rule: Rule) -> &'static str {
     match rule {
         Rule::Gdp => "Gaussian privacy: squared mu adds up",
         Rule::Zcdp => "zero-concentrated privacy: rho adds up",
+        Rule::Pure => "pure privacy: epsilons add up",
     }
-}
-
-/// What a cost is of the total, in percent.
-fn percent(cost: Cost, chain: &Chain) -> String {
-    rounded_up_to(100.0 * cost.loss / chain.filter().limit().loss, 4) + "%"
-}
-
-/// What is left of the total, in percent.
-fn percent_left(chain: &Chain) -> String {
-    let left = chain.filter().left(chain.spent());
-    rounded_down_to(100.0 * left.loss / chain.filter().limit().loss, 4) + "%"
 }

@@ -2,6 +2,7 @@
 
 use crate::artefact::{Artefact, Destination};
 use crate::failure::Failure;
+use crate::large::Large;
 use crate::means::{MeanMethod, Means};
 use crate::progress;
 use crate::table::{self, Columns, PublicFacts};
@@ -63,6 +64,8 @@ pub struct Arguments {
     budget: budget::Granted,
     #[command(flatten)]
     ledger: ledger::PayFrom,
+    #[command(flatten)]
+    large: Large,
 
     /// Write the means as JSON, for `dpglm show`
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
@@ -142,6 +145,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         Some(path) if !arguments.dry_run => path,
         file => {
             planned::refuse_misplaced(&arguments.columns, arguments.output.as_deref())?;
+            arguments.large.refuse()?;
             let (rows, columns) = known.shape(file.as_deref(), arguments.rows)?;
             budget::warn_of_large_delta(privacy, rows);
             notes::of_few_rows(means.sparsity.or(means.largest), rows).iter().for_each(progress::note);
@@ -166,10 +170,21 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     }
     let destination =
         Destination::new(arguments.output.as_deref(), arguments.sign.as_deref(), arguments.force)?;
-    let table = arguments.columns.read(path, &known, false)?;
+    let in_blocks = means.require_passes().is_ok();
+    let room = arguments.large.room_of_cells(path, &arguments.columns, &known, in_blocks)?;
     let mut rng = arguments.budget.source()?;
-    let grant = payers.grant(privacy, &rng)?;
-    let document = fit::take_means(&means, &table, grant, &mut rng, &mut progress::note)?;
+    let document = match &room {
+        None => {
+            let table = arguments.columns.read(path, &known, false)?;
+            let grant = payers.grant(privacy, &rng)?;
+            fit::take_means(&means, &table, grant, &mut rng, &mut progress::note)?
+        }
+        Some(room) => {
+            let (table, watch) = arguments.columns.read_cells(path, &known, room)?;
+            let grant = payers.grant(privacy, &rng)?;
+            fit::take_means_large(&means, table, watch, grant, &mut rng, &mut progress::note)?
+        }
+    };
     destination.release(&Artefact::Mean(Box::new(document)), format)
 }
 
@@ -180,7 +195,9 @@ fn known(arguments: &Arguments) -> Result<PublicFacts, Failure> {
             if let Some(unit) = &arguments.unit {
                 schema = schema.with_unit(Some(unit))?;
             }
-            let (by, weight) = (arguments.by.as_deref(), arguments.sample_weight.as_deref());
+            let own = schema.weight().map(str::to_owned);
+            let (by, weight) =
+                (arguments.by.as_deref(), arguments.sample_weight.as_deref().or(own.as_deref()));
             Ok(PublicFacts::Schema(Means::schema(schema, by, weight)?))
         }
         PublicFacts::Uniform(uniform) => {

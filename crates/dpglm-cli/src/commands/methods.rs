@@ -39,6 +39,14 @@ const CALLS: &[Call] = &[
     Call { name: "linear-likelihood", protects: ROW_OR_UNIT, command: "dpglm fit FILE --family gaussian" },
     Call { name: "logistic-likelihood", protects: ROW_OR_UNIT, command: "dpglm fit FILE --family logistic" },
     Call { name: "poisson-likelihood", protects: ROW_OR_UNIT, command: "dpglm fit FILE --family poisson" },
+    Call { name: "probit-likelihood", protects: ROW_OR_UNIT, command: "dpglm fit FILE --family probit" },
+    Call { name: "cloglog-likelihood", protects: ROW_OR_UNIT, command: "dpglm fit FILE --family cloglog" },
+    Call { name: "gamma-likelihood", protects: ROW_OR_UNIT, command: "dpglm fit FILE --family gamma" },
+    Call {
+        name: "tweedie-likelihood",
+        protects: ROW_OR_UNIT,
+        command: "dpglm fit FILE --family tweedie [--power P]",
+    },
     Call {
         name: "multinomial-likelihood",
         protects: ROW_OR_UNIT,
@@ -99,6 +107,22 @@ const CALLS: &[Call] = &[
         name: "frank-wolfe",
         protects: ROW,
         command: "dpglm fit FILE --method frank-wolfe --l1-radius R --no-intercept",
+    },
+    Call { name: "split-refine", protects: ROW, command: "dpglm fit FILE --sparsity S --split" },
+    Call {
+        name: "printed-peeling",
+        protects: ROW_OR_UNIT,
+        command: "dpglm fit FILE --sparsity S --method peeling-iht --no-intercept --calibration printed [--radius C --support-norm C]",
+    },
+    Call {
+        name: "sparse-frank-wolfe",
+        protects: ROW_OR_UNIT,
+        command: "dpglm fit FILE --method sparse-frank-wolfe --l1-radius R --no-intercept",
+    },
+    Call {
+        name: "best-subset",
+        protects: ROW,
+        command: "dpglm fit FILE --sparsity S --method best-subset --no-intercept",
     },
     Call {
         name: "two-stage",
@@ -203,7 +227,7 @@ pub fn run(_: &Arguments, format: Format) -> Result<String, Failure> {
 mod tests {
     use super::*;
 
-    /// Building blocks and the local model, which the library has and this command has not.
+    /// Building blocks, losses of a program's own and the local model, which the library has and this command has not.
     const MECHANISMS: &[&str] = &[
         "gaussian",
         "laplace",
@@ -228,6 +252,8 @@ mod tests {
         "one-shot",
         "tuned-sparsity-choice",
         "tuned-ridge-choice",
+        "split-refine-fit",
+        "smooth-loss",
         "truncation",
         "random-stopping",
     ];

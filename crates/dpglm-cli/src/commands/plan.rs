@@ -48,9 +48,12 @@ pub struct Arguments {
     /// Public bounds of the columns, for --model mean
     #[arg(long, value_name = "LOW,HIGH", value_parser = table::bounds, allow_hyphen_values = true)]
     feature_bounds: Option<(f64, f64)>,
-    /// Public bounds of the response, for --model linear
+    /// Public bounds of the response, for --model linear and poisson
     #[arg(long, value_name = "LOW,HIGH", value_parser = table::bounds, allow_hyphen_values = true)]
     target_bounds: Option<(f64, f64)>,
+    /// The count to expect of a row whose features are in the middle of their bounds, for --model poisson
+    #[arg(long, value_name = "COUNT", value_parser = flags::number, allow_negative_numbers = true)]
+    mean_count: Option<f64>,
     /// Simulated fits at each point
     #[arg(long, value_name = "RUNS", default_value_t = 200)]
     runs: u64,
@@ -69,7 +72,9 @@ Examples:
   The same for a table whose schema is written:
     dpglm plan --schema schema.toml --rows 20000 --epsilon 0.5 --delta 1e-6
   How many rows are needed?
-    dpglm plan --model linear --columns 5 --target-bounds=-10,10 --error 0.01 --epsilon 1 --delta 1e-6 --plot plan.svg";
+    dpglm plan --model linear --columns 5 --target-bounds=-10,10 --error 0.01 --epsilon 1 --delta 1e-6 --plot plan.svg
+  How much privacy can a study of counts afford?
+    dpglm plan --model poisson --columns 5 --target-bounds=0,20 --mean-count 0.5 --rows 20000 --error 0.02 --delta 1e-6";
 
 impl Arguments {
     /// What the schema says, or what flags say in its place.
@@ -97,6 +102,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         sigma: arguments.sigma,
         feature_bounds: arguments.feature_bounds,
         target_bounds: declared.target_bounds,
+        mean_count: arguments.mean_count,
         runs: arguments.runs,
         cache: arguments.cache.clone(),
     };

@@ -4,10 +4,11 @@ use crate::artefact::{self, Artefact};
 use crate::failure::Failure;
 use crate::progress::tell;
 use crate::table::{Lists, declared_header, is_text, lists};
-use crate::{Format, render};
+use crate::{Format, flags, render};
 use clap::Args;
 use dpglm_io::schema::{Column, Kind};
 use dpglm_io::{Declared, Encoded, ReadOptions, Schema, UniformBounds, read_table, read_uniform, shape};
+use dpglm_workflow::inference::{average, predict_with_intervals};
 use dpglm_workflow::predict::{Predictions, linear_predictors, predict};
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -34,6 +35,13 @@ pub struct Arguments {
     /// The text file has no line of names: its columns are called as in the table that the model was fitted to, or x0, x1, ...
     #[arg(long)]
     no_header: bool,
+    /// Also give intervals of this level (0.95) for the mean response, of a model that was fitted with intervals. They belong to the
+    /// estimates without shrinkage, which stand beside the predictions
+    #[arg(long, value_name = "LEVEL", value_parser = flags::number, allow_negative_numbers = true)]
+    intervals: Option<f64>,
+    /// The average of the predictions for all rows, with its interval, in place of each
+    #[arg(long, requires = "intervals")]
+    average: bool,
     /// Write the predictions to a CSV file [default: print them]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -57,18 +65,46 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         ));
     }
     let found: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
-    if found != fit.columns.iter().map(String::as_str).collect::<Vec<_>>() {
+    if found != fit.features().iter().map(String::as_str).collect::<Vec<_>>() {
         return Err(Failure::Failed(format!(
             "{}: its columns are not those of the model: the artefact's encoding was changed",
             arguments.file.display()
         )));
     }
+    if let (Some(level), true) = (arguments.intervals, arguments.average) {
+        require_level(level)?;
+        let found = average(&fit, &table, level)?;
+        let text = match format {
+            Format::Json => render::json(&found)?,
+            Format::Table => {
+                let cells = [found.estimate, found.standard_error, found.interval[0], found.interval[1]];
+                format!("average,std. error,from,to\n{}\n", cells.map(|x| x.to_string()).join(","))
+            }
+        };
+        return written(arguments, text);
+    }
     let predictors = linear_predictors(&table, &blocks, &fit.encoding);
-    let document = predict(&fit, &predictors, table.exposure.as_deref());
+    let mut document = predict(&fit, &predictors, table.exposure.as_deref());
+    if let Some(level) = arguments.intervals {
+        require_level(level)?;
+        document.add_intervals(&predict_with_intervals(&fit, &table, level)?);
+    }
     let text = match format {
         Format::Json => render::json(&document)?,
         Format::Table => csv(&document),
     };
+    written(arguments, text)
+}
+
+fn require_level(level: f64) -> Result<(), Failure> {
+    if level > 0.0 && level < 1.0 {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!("--intervals must lie between 0 and 1, got {level}: write it like 0.95")))
+}
+
+/// Writes the result where it was asked for, or gives it to be printed.
+fn written(arguments: &Arguments, text: String) -> Result<String, Failure> {
     let Some(output) = &arguments.output else { return Ok(text) };
     dpglm_io::write_atomically(output, text.as_bytes())?;
     Ok(String::new())

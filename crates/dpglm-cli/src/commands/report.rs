@@ -3,7 +3,7 @@
 use crate::Format;
 use crate::failure::{Failure, said};
 use clap::Args;
-use dpglm_report::Source;
+use dpglm_report::{PaidFrom, Source};
 use std::path::{Path, PathBuf};
 
 /// Make one page of artefacts, for who decides, who computes and who reviews.
@@ -18,6 +18,9 @@ pub struct Arguments {
     /// Files written by `--output` of `fit`, `mean` or `describe`, or printed with `--format json` by `plan`, `audit` or a dry run
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
+    /// The ledger that the results were paid from: the page tells what it promises for all of them together, and which line paid for each
+    #[arg(long, value_name = "FILE")]
+    ledger: Option<PathBuf>,
     /// The page to write
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
@@ -28,7 +31,9 @@ Examples:
   A page of one fit:
     dpglm report fit.json --output report.html
   Two fits and a description on one page:
-    dpglm report small.json large.json table.json --output report.html";
+    dpglm report small.json large.json table.json --output report.html
+  A fit, with the ledger it was paid from:
+    dpglm report fit.json --ledger hospital.ledger --output report.html";
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     if format == Format::Json {
@@ -37,14 +42,15 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         ));
     }
     let output = same(&arguments.output);
-    if arguments.files.iter().any(|file| same(file) == output) {
+    if arguments.files.iter().chain(&arguments.ledger).any(|file| same(file) == output) {
         return Err(Failure::Usage(format!(
             "--output {} is one of the files that the report is made from: name another file",
             arguments.output.display()
         )));
     }
     let sources: Vec<Source> = arguments.files.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
-    let html = dpglm_report::html(&sources)?;
+    let ledger = arguments.ledger.as_deref().map(PaidFrom::read).transpose()?;
+    let html = dpglm_report::html(&sources, ledger.as_ref())?;
     dpglm_io::write_atomically(&arguments.output, html.as_bytes())?;
     Ok(String::new())
 }

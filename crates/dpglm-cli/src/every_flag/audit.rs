@@ -222,6 +222,45 @@ pub const TABLE: Table = Table {
             ],
         ),
         (
+            "--split",
+            &[("sbnr", With("--sparsity 1", "--split")), ("mfc", Refused("--split", "cannot be used with"))],
+        ),
+        (
+            "--steps",
+            &[
+                ("sbnr", With("--method noisy-iht --sparsity 1", "--steps 3")),
+                ("mfc", Refused("--steps 3", "cannot be used with")),
+            ],
+        ),
+        (
+            "--step-length",
+            &[
+                ("sbnr", With("--method noisy-iht --sparsity 1", "--step-length 0.01")),
+                ("mfc", Refused("--step-length 0.01", "cannot be used with")),
+            ],
+        ),
+        (
+            "--support-norm",
+            &[
+                ("sbnr", With("--method noisy-iht --sparsity 1 --no-intercept", "--support-norm 0.3")),
+                ("mfc", Refused("--support-norm 0.3", "cannot be used with")),
+            ],
+        ),
+        (
+            "--calibration",
+            &[
+                (
+                    "sbn",
+                    Refused(
+                        "--method peeling-iht --sparsity 1 --no-intercept --support-norm 1 --calibration printed",
+                        "of a gaussian model needs",
+                    ),
+                ),
+                ("r", With("--method peeling-iht --sparsity 1 --no-intercept", "--calibration printed")),
+                ("mfc", Refused("--calibration printed", "cannot be used with")),
+            ],
+        ),
+        (
             "--public-features",
             &[
                 (

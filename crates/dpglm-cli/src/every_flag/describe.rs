@@ -31,6 +31,22 @@ pub const TABLE: Table = Table {
             "--precision",
             &[("s", Honoured("--precision f32")), ("S", Refused("--precision f32", "leave out --precision"))],
         ),
+        (
+            "--memory",
+            &[("s", Honoured("--memory 1k")), ("S", Refused("--memory 1GiB", "leave out --memory"))],
+        ),
+        (
+            "--scratch",
+            &[("s", Honoured("--scratch @/none")), ("S", Refused("--scratch @", "leave out --scratch"))],
+        ),
+        // Of a table that goes to the file the result is the same: a limit that cannot be kept shows that it is read.
+        (
+            "--no-scratch",
+            &[
+                ("s", Refused("--no-scratch --scratch @", "cannot be used with")),
+                ("S", Refused("--no-scratch", "leave out --no-scratch")),
+            ],
+        ),
         ("--histograms", &[("sS", Honoured("--histograms 5"))]),
         ("--cross", &[("sS", Honoured("--cross sex,work"))]),
         ("--correlations", &[("sS", Honoured("--correlations"))]),

@@ -29,9 +29,11 @@ income = { kind = "real", bounds = [0, 100] }
 "#;
 
 /// Models to show and to predict with, and a key to sign them.
-const MODELS: [&str; 9] = [
+const MODELS: [&str; 11] = [
     "dpglm keygen --output @/curator.key",
     "dpglm fit @/people.csv --schema @/people.toml --method reference --output @/fit.json",
+    "dpglm fit @/people.csv --schema @/people.toml --intervals 0.9 --epsilon inf --output @/linear.json",
+    "dpglm fit @/people.csv --schema @/people.toml --target sex --intervals 0.9 --epsilon inf --output @/logistic.json",
     "dpglm fit @/rows.csv --schema @/unnamed.toml --method reference --output @/unnamed.json",
     "dpglm fit --design @/X.npy --response @/y.npy --feature-bounds=-1,1 --binary --method reference --ridge 1 --output @/wide.json",
     "dpglm mean @/X.npy --feature-bounds=-1,1 --epsilon 1 --delta 1e-5 --output @/mean.json",
@@ -66,7 +68,8 @@ impl Folder {
 
     /// A word of a command line as it is given.
     pub fn word(&self, word: &str) -> String {
-        word.replace('@', &self.path().display().to_string()).replace('~', " ")
+        let word = word.replace('@', &self.path().display().to_string());
+        word.split("~~").map(|part| part.replace('~', " ")).collect::<Vec<_>>().join("~")
     }
 
     pub fn clear_output(&self) {

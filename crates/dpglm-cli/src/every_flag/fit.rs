@@ -61,6 +61,20 @@ pub const TABLE: Table = Table {
             ],
         ),
         (
+            "--formula",
+            &[
+                ("sS", Honoured("--formula income~~~log(age)")),
+                ("bapB", Refused("--formula y~~a", "cannot be used with")),
+            ],
+        ),
+        (
+            "--features",
+            &[
+                ("sS", Honoured("--features age,sex")),
+                ("bapB", Refused("--features a", "cannot be used with")),
+            ],
+        ),
+        (
             "--bounds",
             &[
                 ("sS", With("--magnitudes age=1e4:1", "--bounds private")),
@@ -181,6 +195,33 @@ pub const TABLE: Table = Table {
             ],
         ),
         (
+            "--power",
+            &[
+                ("sb", With("--family tweedie", "--power 1.2")),
+                ("ap", Refused("--power 1.2", "--family tweedie")),
+                ("SB", Checked("--family tweedie --power 1.2", "--family tweedie --power 2")),
+            ],
+        ),
+        (
+            "--survival",
+            &[
+                ("sS", Refused("--survival age,sex", "--cuts")),
+                ("bapB", Refused("--survival a,b --cuts 1", "give --schema FILE")),
+            ],
+        ),
+        ("--cuts", &[("sbapSB", Refused("--cuts 1,2", "--survival"))]),
+        (
+            "--dispersion",
+            &[("sbSB", Honoured("--dispersion")), ("ap", Refused("--dispersion", "leave it out"))],
+        ),
+        (
+            "--sample-weight",
+            &[
+                ("sS", Honoured("--sample-weight age")),
+                ("bapB", Refused("--sample-weight a", "give --schema FILE")),
+            ],
+        ),
+        (
             "--method",
             &[
                 ("sbSB", Honoured("--method statistics")),
@@ -206,6 +247,44 @@ pub const TABLE: Table = Table {
                     ),
                 ),
             ],
+        ),
+        ("--split", &[("sbapSB", With("--sparsity 1", "--split"))]),
+        ("--steps", &[("sbapSB", With("--method noisy-iht --sparsity 1", "--steps 3"))]),
+        (
+            "--step-length",
+            &[
+                ("sbap", With("--method noisy-iht --sparsity 1", "--step-length 0.01")),
+                (
+                    "SB",
+                    Checked(
+                        "--method noisy-iht --sparsity 1 --step-length 0.01",
+                        "--method noisy-iht --sparsity 1 --step-length 0",
+                    ),
+                ),
+            ],
+        ),
+        (
+            "--support-norm",
+            &[
+                ("sbap", With("--method noisy-iht --sparsity 1 --no-intercept", "--support-norm 0.3")),
+                (
+                    "SB",
+                    Checked(
+                        "--method noisy-iht --sparsity 1 --no-intercept --support-norm 0.3",
+                        "--method noisy-iht --sparsity 1 --support-norm 0.3",
+                    ),
+                ),
+            ],
+        ),
+        (
+            "--calibration",
+            &[(
+                "sbapSB",
+                With(
+                    "--method peeling-iht --sparsity 1 --no-intercept --radius 1 --support-norm 1",
+                    "--calibration printed",
+                ),
+            )],
         ),
         (
             "--public-features",

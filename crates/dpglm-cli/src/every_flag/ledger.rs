@@ -14,6 +14,7 @@ pub const INIT: Table = Table {
         ("--reserve", &[("i", Honoured("--reserve 1e-6"))]),
         ("--rule", &[("i", Honoured("--rule zcdp"))]),
         ("--unit", &[("i", Honoured("--unit id"))]),
+        ("--protects", &[("i", Honoured("--protects record"))]),
         ("--about", &[("i", Honoured("--about x"))]),
         ("--format", &[("i", Instead("--format json", "--format table"))]),
     ],

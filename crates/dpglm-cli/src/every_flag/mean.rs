@@ -144,6 +144,32 @@ pub const TABLE: Table = Table {
             "--intervals",
             &[("sbapB", Honoured("--intervals 0.9")), ("S", Checked("--intervals 0.9", "--intervals 95"))],
         ),
+        // Rows of one clip are held in memory.
+        (
+            "--memory",
+            &[
+                ("s", Honoured("--memory 1k")),
+                ("bap", Refused("--memory 1GiB", "use --method columns")),
+                ("SB", Refused("--memory 1GiB", "leave out --memory")),
+            ],
+        ),
+        (
+            "--scratch",
+            &[
+                ("s", Honoured("--scratch @/none")),
+                ("bap", Refused("--scratch @", "use --method columns")),
+                ("SB", Refused("--scratch @", "leave out --scratch")),
+            ],
+        ),
+        (
+            "--no-scratch",
+            &[
+                // Rows of a unit are brought together in the file that is not allowed.
+                ("s", With("--memory 1GiB --unit id", "--no-scratch")),
+                ("bap", Refused("--no-scratch", "use --method columns")),
+                ("SB", Refused("--no-scratch", "leave out --no-scratch")),
+            ],
+        ),
         // Under the schema, age is at least 20: no sparse mean.
         (
             "--sparsity",

@@ -1,15 +1,16 @@
 //! The commands that fit nothing: `plan`, `predict`, `show`, `report`, `schema init`, `schema check` and `methods`.
 
-use super::Cell::{Checked, Honoured, Instead, Refused};
+use super::Cell::{Checked, Honoured, Instead, Refused, With};
 use super::Table;
 
-/// Of a mean (m), linear (l) and logistic regression (g), and of a schema's target (s).
+/// Of a mean (m), linear (l), logistic (g) and Poisson regression (c), and of a schema's target (s).
 pub const PLAN: Table = Table {
     command: "plan",
     modes: &[
         ('m', "plan --model mean --feature-bounds=-5,5 --columns 3"),
         ('l', "plan --model linear --target-bounds=-5,5 --columns 3"),
         ('g', "plan --model logistic --columns 3"),
+        ('c', "plan --model poisson --target-bounds=0,9 --mean-count 1 --columns 3"),
         ('s', "plan --schema @/people.toml"),
     ],
     tail: "--rows 100 --epsilon 1 --delta 1e-6 --runs 2 --cache @/out/cache --format json",
@@ -20,35 +21,43 @@ pub const PLAN: Table = Table {
                 ("m", Instead("--model mean", "")),
                 ("l", Instead("--model linear", "")),
                 ("g", Instead("--model logistic", "")),
+                ("c", Instead("--model poisson", "")),
                 ("s", Refused("--model logistic", "cannot be used with")),
             ],
         ),
         (
             "--schema",
             &[
-                ("mlg", Refused("--schema @/people.toml", "cannot be used with")),
+                ("mlgc", Refused("--schema @/people.toml", "cannot be used with")),
                 ("s", Instead("@/people.toml", "@/fewer.toml")),
             ],
         ),
-        ("--rows", &[("mlgs", Instead("--rows 100", "--rows 200"))]),
+        ("--rows", &[("mlgcs", Instead("--rows 100", "--rows 200"))]),
         (
             "--columns",
             &[
-                ("mlg", Instead("--columns 3", "--columns 2")),
+                ("mlgc", Instead("--columns 3", "--columns 2")),
                 ("s", Refused("--columns 2", "cannot be used with")),
             ],
         ),
-        ("--sparsity", &[("mlgs", Honoured("--sparsity 1"))]),
-        ("--epsilon", &[("mlgs", Instead("--epsilon 1", "--epsilon 2"))]),
-        ("--delta", &[("mlgs", Instead("--delta 1e-6", "--delta 1e-5"))]),
-        ("--error", &[("mlgs", Refused("--error 0.1", "give two of --rows, --epsilon and --error"))]),
-        ("--sigma", &[("mls", Honoured("--sigma 2")), ("g", Refused("--sigma 2", "leave it out"))]),
+        ("--sparsity", &[("mlgcs", Honoured("--sparsity 1"))]),
+        ("--epsilon", &[("mlgcs", Instead("--epsilon 1", "--epsilon 2"))]),
+        ("--delta", &[("mlgcs", Instead("--delta 1e-6", "--delta 1e-5"))]),
+        ("--error", &[("mlgcs", Refused("--error 0.1", "give two of --rows, --epsilon and --error"))]),
+        ("--sigma", &[("mls", Honoured("--sigma 2")), ("gc", Refused("--sigma 2", "leave it out"))]),
         (
             "--feature-bounds",
             &[
                 ("m", Instead("--feature-bounds=-5,5", "--feature-bounds=-9,5")),
-                ("lg", Refused("--feature-bounds=-5,5", "leave it out")),
+                ("lgc", Refused("--feature-bounds=-5,5", "leave it out")),
                 ("s", Refused("--feature-bounds=-5,5", "cannot be used with")),
+            ],
+        ),
+        (
+            "--mean-count",
+            &[
+                ("mlgs", Refused("--mean-count 1", "leave it out")),
+                ("c", Instead("--mean-count 1", "--mean-count 2")),
             ],
         ),
         (
@@ -57,23 +66,25 @@ pub const PLAN: Table = Table {
                 ("m", Refused("--target-bounds=-5,5", "leave it out")),
                 ("l", Instead("--target-bounds=-5,5", "--target-bounds=-3,5")),
                 ("g", Refused("--target-bounds=-5,5", "leave it out")),
+                ("c", Instead("--target-bounds=0,9", "--target-bounds=0,8")),
                 ("s", Refused("--target-bounds=-5,5", "cannot be used with")),
             ],
         ),
-        ("--runs", &[("mlgs", Instead("--runs 2", "--runs 3"))]),
-        ("--cache", &[("mlgs", Instead("@/out/cache", "@/out/elsewhere"))]),
-        ("--plot", &[("mlgs", Honoured("--plot @/out/plan.svg"))]),
-        ("--format", &[("mlgs", Instead("--format json", "--format table"))]),
+        ("--runs", &[("mlgcs", Instead("--runs 2", "--runs 3"))]),
+        ("--cache", &[("mlgcs", Instead("@/out/cache", "@/out/elsewhere"))]),
+        ("--plot", &[("mlgcs", Honoured("--plot @/out/plan.svg"))]),
+        ("--format", &[("mlgcs", Instead("--format json", "--format table"))]),
     ],
 };
 
-/// For text with (s) and without a header (u), an array (a) and sparse lists (p).
+/// For text with (s) and without a header (u), an array (a) and sparse lists (p), and with a model that has standard errors (i).
 pub const PREDICT: Table = Table {
     command: "predict",
     modes: &[
         ('s', "predict @/fit.json @/people.csv"),
         ('u', "predict @/unnamed.json @/rows.csv"),
         ('a', "predict @/wide.json @/X.npy"),
+        ('i', "predict @/linear.json @/public.csv"),
         ('p', "predict @/wide.json @/lists.parquet --sparse-columns idx,val"),
     ],
     tail: "--format json",
@@ -83,6 +94,7 @@ pub const PREDICT: Table = Table {
             &[
                 ("s", Instead("@/fit.json", "@/mean.json")),
                 ("u", Instead("@/unnamed.json", "@/mean.json")),
+                ("i", Instead("@/linear.json", "@/mean.json")),
                 ("ap", Instead("@/wide.json", "@/mean.json")),
             ],
         ),
@@ -91,6 +103,7 @@ pub const PREDICT: Table = Table {
             &[
                 ("s", Instead("@/people.csv", "@/public.csv")),
                 ("u", Instead("@/rows.csv", "@/people.csv")),
+                ("i", Instead("@/public.csv", "@/people.csv")),
                 ("a", Instead("@/X.npy", "@/Y.npy")),
                 ("p", Instead("@/lists.parquet", "@/fewer.parquet")),
             ],
@@ -98,7 +111,7 @@ pub const PREDICT: Table = Table {
         (
             "--sparse-columns",
             &[
-                ("sua", Refused("--sparse-columns idx,val", "leave it out")),
+                ("suai", Refused("--sparse-columns idx,val", "leave it out")),
                 ("p", Instead("--sparse-columns idx,val", "")),
             ],
         ),
@@ -106,7 +119,7 @@ pub const PREDICT: Table = Table {
         (
             "--header",
             &[
-                ("s", Checked("--header", "--header --no-header")),
+                ("si", Checked("--header", "--header --no-header")),
                 ("u", Honoured("--header")),
                 ("ap", Refused("--header", "leave out --header")),
             ],
@@ -114,13 +127,18 @@ pub const PREDICT: Table = Table {
         (
             "--no-header",
             &[
-                ("s", Honoured("--no-header")),
+                ("si", Honoured("--no-header")),
                 ("u", Checked("--no-header", "--no-header --header")),
                 ("ap", Refused("--no-header", "leave out --no-header")),
             ],
         ),
-        ("--output", &[("suap", Honoured("--output @/out/p.csv"))]),
-        ("--format", &[("suap", Instead("--format json", "--format table"))]),
+        ("--intervals", &[("suapi", Honoured("--intervals 0.9"))]),
+        (
+            "--average",
+            &[("suap", Refused("--average", "--intervals")), ("i", With("--intervals 0.9", "--average"))],
+        ),
+        ("--output", &[("suapi", Honoured("--output @/out/p.csv"))]),
+        ("--format", &[("suapi", Instead("--format json", "--format table"))]),
     ],
 };
 
@@ -140,6 +158,35 @@ pub const SHOW: Table = Table {
     ],
 };
 
+/// Of a linear (l) and a logistic fit (g).
+pub const SUMMARY: Table = Table {
+    command: "summary",
+    modes: &[('l', "summary @/linear.json"), ('g', "summary @/logistic.json")],
+    tail: "--format json",
+    rows: &[
+        ("ARTEFACT", &[("l", Instead("linear", "logistic")), ("g", Instead("logistic", "linear"))]),
+        ("--level", &[("lg", Honoured("--level 0.5"))]),
+        ("--ratios", &[("l", Refused("--ratios", "leave out the ratios")), ("g", Honoured("--ratios"))]),
+        ("--simultaneous", &[("lg", Honoured("--simultaneous bonferroni"))]),
+        ("--contrast", &[("lg", Honoured("--contrast work=state~-~2~*~age"))]),
+        ("--at", &[("lg", Honoured("--at age=30,work=self"))]),
+        ("--versus", &[("lg", With("--at age=30", "--versus age=40"))]),
+        ("--format", &[("lg", Instead("--format json", "--format table"))]),
+    ],
+};
+
+/// Two fits.
+pub const COMPARE: Table = Table {
+    command: "compare",
+    modes: &[('f', "compare @/linear.json @/logistic.json")],
+    tail: "--format json",
+    rows: &[
+        ("FIRST", &[("f", Instead("@/linear.json", "@/fit.json"))]),
+        ("SECOND", &[("f", Instead("@/logistic.json", "@/mean.json"))]),
+        ("--format", &[("f", Instead("--format json", "--format table"))]),
+    ],
+};
+
 /// Of a fit (f), and of a fit and means (m).
 pub const REPORT: Table = Table {
     command: "report",
@@ -147,6 +194,7 @@ pub const REPORT: Table = Table {
     tail: "--output @/out/report.html",
     rows: &[
         ("FILE", &[("f", Instead("fit", "mean")), ("m", Honoured("@/wide.json"))]),
+        ("--ledger", &[("fm", Honoured("--ledger @/a.ledger"))]),
         ("--output", &[("fm", Instead("@/out/report.html", "@/out/other.html"))]),
         ("--format", &[("fm", Refused("--format json", "leave out --format"))]),
     ],

@@ -269,3 +269,52 @@ fn wrong_use_is_said_plainly() {
         assert!(said.contains(complaint), "{arguments:?}: {said}");
     }
 }
+
+#[test]
+fn a_study_is_paid_from_a_ledger_once() {
+    let address = free_address();
+    let study = Prepared::new(&study_text(&[&address], 3, 1, 300, "privunit"));
+    let here = study.folder.path();
+    let run = |arguments: &[&str]| {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_dpglm")).args(arguments).current_dir(here).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let make = |name: &str, epsilon: &str, protects: &str| {
+        let flags = ["--epsilon", epsilon, "--rule", "pure", "--protects", protects];
+        assert_eq!(run(&[&["ledger", "init", name][..], &flags].concat()).0, Some(0));
+    };
+    make("small", "1", "record");
+    make("rows", "3", "row");
+    make("large", "3", "record");
+    // Without room, or where something else is protected, nobody can answer.
+    let serve = ["collect", "serve", "study.toml", "--listen", &address, "--ledger"];
+    for (name, words) in
+        [("small", "no room in the ledger"), ("rows", "protects one row"), ("none", "ledger init")]
+    {
+        let (code, said) = run(&[&serve[..], &[name]].concat());
+        assert!(code == Some(1) && said.contains(words), "{name}: {said}");
+        assert!(!here.join("study.toml.sqlite").exists());
+    }
+    let charges = || {
+        let shown = json(
+            &Command::new(env!("CARGO_BIN_EXE_dpglm"))
+                .args(["ledger", "show", "large", "--format", "json"])
+                .current_dir(here)
+                .output()
+                .unwrap(),
+        );
+        shown["charges"].as_array().unwrap().clone()
+    };
+    let ledger = here.join("large").display().to_string();
+    for times in 0..2 {
+        let server = Server::start_with(&study.file, &study.sqlite(), &address, &["--ledger", &ledger]);
+        let said = server.kill();
+        assert_eq!(said.contains("is paid already"), times == 1, "{said}");
+        let charges = charges();
+        assert_eq!(charges.len(), 1);
+        assert_eq!((&charges[0]["what"], &charges[0]["data"]), (&"collect".into(), &"trial".into()));
+        let loss = charges[0]["loss"].as_f64().unwrap();
+        assert!((2.0..2.000_001).contains(&loss), "each answers one round: {loss}");
+    }
+}

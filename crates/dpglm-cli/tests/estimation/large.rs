@@ -17,13 +17,18 @@ fn least(folder: &Folder, fit: &str) -> String {
 
 /// Compares the artefacts of a table in memory and of the same table in blocks.
 fn compare(folder: &Folder, table: &str, rest: &str, others: &[&str]) {
+    compare_of(folder, "fit", table, rest, others);
+}
+
+/// The same for another command.
+fn compare_of(folder: &Folder, command: &str, table: &str, rest: &str, others: &[&str]) {
     let rest = format!("{rest} --epsilon 20 --delta 1e-6 --insecure-seed 7");
-    let wanted = folder.run(&format!("fit {table} {rest} --format json"));
+    let wanted = folder.run(&format!("{command} {table} {rest} --format json"));
     assert_eq!(wanted.code, 0, "{}", wanted.stderr);
-    let least = least(folder, &format!("fit {table} {rest}"));
+    let least = least(folder, &format!("{command} {table} {rest}"));
     for other in others {
         for memory in [&*least, "1GiB"] {
-            let line = format!("fit {other} {rest} --memory {memory} --format json");
+            let line = format!("{command} {other} {rest} --memory {memory} --format json");
             let found = folder.run(&line);
             assert_eq!(found.code, 0, "{line}: {}", found.stderr);
             assert_eq!(found.stdout, wanted.stdout, "{line}");
@@ -58,6 +63,21 @@ fn the_artefact_is_that_of_the_table_in_memory() {
     let exposed = PEOPLE.replace("target = \"income\"", "target = \"visits\"\nexposure = \"years\"");
     folder.write("exposed.toml", exposed);
     compare(&folder, "people.csv", "--schema exposed.toml", &["people.csv", "people.csv --no-scratch"]);
+}
+
+#[test]
+fn means_and_descriptions_are_those_of_the_table_in_memory() {
+    let folder = people(3_000);
+    folder.write("drop.toml", format!("missing = \"drop\"\n{PEOPLE}").replace("[20, 80]", "[25, 60]"));
+    let both = ["people.csv", "people.csv --no-scratch"];
+    compare_of(&folder, "mean", "people.csv", "--schema schema.toml --intervals 0.95", &both);
+    compare_of(&folder, "mean", "people.csv", "--schema drop.toml --by sex --sample-weight years", &both);
+    compare_of(&folder, "mean", "people.csv", "--schema drop.toml --unit id", &both[..1]);
+    let searched = "--schema schema.toml --bounds private --magnitudes age=1e4:1";
+    compare_of(&folder, "mean", "people.csv", searched, &both[..1]);
+    let asked = "--schema drop.toml --by sex --histograms 7 --correlations";
+    compare_of(&folder, "describe", "people.csv", asked, &both);
+    compare_of(&folder, "describe", "people.csv", searched, &both[..1]);
 }
 
 /// Rows of a unit that are far apart come together, in the order in which they stand.

@@ -145,7 +145,7 @@ fn what_has_no_place_in_a_ledger_is_refused() {
     folder.refuses(
         &format!("{} --epsilon 1", FIT.replace("s.toml", "u.toml")),
         1,
-        &["protects one row", "all rows of one `who`"],
+        &["protects one row", "one who: all rows that carry the same `who`"],
     );
     folder.refuses(
         &format!("{} --epsilon 1", FIT.replace("l.ledger", "none.ledger")),

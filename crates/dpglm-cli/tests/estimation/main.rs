@@ -5,6 +5,8 @@
 mod audit;
 mod descriptions;
 mod estimates;
+mod families;
+mod formulas;
 mod golden;
 mod interrupted;
 mod large;

@@ -64,6 +64,7 @@ fn the_artefact_has_these_fields_and_no_others() {
         "estimates",
         "determined",
         "standard_errors",
+        "covariance",
         "level",
         "intervals",
         "certificate",

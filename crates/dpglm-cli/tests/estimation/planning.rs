@@ -76,6 +76,37 @@ fn a_schema_says_what_is_planned() {
         );
     }
     folder.write("schema.toml", schema("{ kind = \"count\", bounds = [0, 5] }"));
+    folder.refuses(&format!("plan --schema schema.toml {tail}"), 2, &["--mean-count"]);
+    let counts = "--model poisson --columns 3 --target-bounds=0,5 --mean-count 0.5";
+    assert_eq!(
+        folder.json(&format!("plan --schema schema.toml --mean-count 0.5 {tail}")),
+        folder.json(&format!("plan {counts} {tail}"))
+    );
+    folder.write("schema.toml", schema("{ kind = \"category\", levels = [\"u\", \"v\", \"w\"] }"));
     folder.refuses(&format!("plan --schema schema.toml {tail}"), 2, &["`y`", "--model"]);
     folder.refuses(&format!("plan {tail}"), 2, &["--schema"]);
+}
+
+#[test]
+fn rare_counts_need_more_rows() {
+    let folder = Folder::new();
+    let plan = |count: &str| {
+        folder.json(&format!(
+            "plan --model poisson --columns 3 --target-bounds=0,20 --mean-count {count} --rows 4000 --epsilon 1 --delta 1e-6 --runs 20 \
+             --cache kept"
+        ))
+    };
+    let (rare, common) = (plan("0.2"), plan("3"));
+    assert!(number(&rare, &["error"]) > 2.0 * number(&common, &["error"]), "{rare} {common}");
+    assert_eq!(common["intervals"], true);
+    folder.refuses(
+        "plan --model poisson --columns 3 --target-bounds=0,20 --mean-count 30 --rows 400 --epsilon 1 --delta 1e-6",
+        2,
+        &["--mean-count", "within the target's bounds"],
+    );
+    folder.refuses(
+        "plan --model poisson --columns 3 --mean-count 3 --rows 400 --epsilon 1 --delta 1e-6",
+        2,
+        &["--target-bounds"],
+    );
 }

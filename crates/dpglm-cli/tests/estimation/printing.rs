@@ -25,7 +25,14 @@ const NEAREST: &[(&str, usize, &str)] = &[
     ("crates/dpglm-plot/src/roc.rs", 1, "areas"),
     ("crates/dpglm-plot/src/svg.rs", 41, "coordinates"),
     ("crates/dpglm-workflow/src/describe/text.rs", 7, "estimates, edges of bins, found bounds"),
-    ("crates/dpglm-workflow/src/document.rs", 2, "found bounds"),
+    ("crates/dpglm-r/src/values.rs", 1, "whole numbers"),
+    ("crates/dpglm-workflow/src/document.rs", 4, "found bounds, fill values, dispersions"),
+    ("crates/dpglm-workflow/src/inference/effects.rs", 1, "public values"),
+    (
+        "crates/dpglm-workflow/src/inference/summary.rs",
+        5,
+        "z, p-values of tests of coefficients, statistics, ratios",
+    ),
     ("crates/dpglm-workflow/src/render.rs", 1, "the rounding of estimates itself"),
     (
         "crates/dpglm-workflow/src/study.rs",

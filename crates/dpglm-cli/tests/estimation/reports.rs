@@ -189,3 +189,37 @@ fn predictions_say_what_was_clamped_or_unknown() {
         assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
     }
 }
+
+#[test]
+fn a_page_says_which_ledger_paid_and_which_result_it_does_not_know() {
+    let folder = fitted("--epsilon 1 --delta 1e-6");
+    let ran = folder.run("ledger init study.ledger --epsilon 4 --delta 1e-6 --about <i>a-study</i>");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let paid = "fit people.csv --schema schema.toml --epsilon 1 --delta 1e-6 --output paid.json --ledger study.ledger --purpose first";
+    let ran = folder.run(paid);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let html = page(&folder, "paid.json --ledger study.ledger");
+    // The result is noted by the line after its charge.
+    for words in ["The budget that paid", "study.ledger", "(4, 1e-6)", "line 2 notes", "people.csv", "first"]
+    {
+        assert!(html.contains(words), "{words}");
+    }
+    assert!(!html.contains("<i>a-study") && !html.contains("Not paid from the ledger"));
+    // One that was paid elsewhere is named, alone and beside one that is known.
+    for files in ["fit.json", "paid.json fit.json"] {
+        let html = page(&folder, &format!("{files} --ledger study.ledger"));
+        assert!(
+            html.contains("Not paid from the ledger") && html.contains("fit.json is not in it"),
+            "{files}"
+        );
+    }
+    // A ledger that was changed is no ledger, and is never overwritten.
+    folder.refuses("report paid.json --ledger study.ledger --output study.ledger", 2, &["name another file"]);
+    let text = std::fs::read_to_string(folder.path("study.ledger")).unwrap();
+    folder.write("changed.ledger", text.replace("first", "later"));
+    folder.refuses(
+        "report paid.json --ledger changed.ledger --output page.html",
+        1,
+        &["line 2 of the ledger"],
+    );
+}

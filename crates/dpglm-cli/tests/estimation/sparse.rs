@@ -85,11 +85,21 @@ fn every_sparse_method_fits_and_says_what_it_promises() {
     for (flags, grade) in [
         ("--sparsity 2", "certified"),
         ("--sparsity 2 --method noisy-iht", "certified"),
+        ("--sparsity 2 --method noisy-iht --steps 20 --step-length 0.5 --radius 3", "certified"),
+        ("--sparsity 2 --method noisy-iht --no-intercept --support-norm 0.5", "certified"),
         ("--sparsity 2 --method peeling-iht", "certified"),
+        (
+            "--sparsity 2 --method peeling-iht --no-intercept --calibration printed --radius 3 --support-norm 1.5",
+            "certified",
+        ),
+        ("--sparsity 2 --split", "certified"),
+        ("--sparsity 2 --split --intervals 0.95", "certified"),
         ("--sparsity 2 --method dp-iht --row-norm 3", "certified"),
         ("--sparsity 2 --method whole-gradient --row-norm 3", "certified"),
         ("--method frank-wolfe --l1-radius 3 --no-intercept", "certified"),
         ("--sparsity 2 --method frank-wolfe --l1-radius 3 --no-intercept", "certified"),
+        ("--method sparse-frank-wolfe --l1-radius 3 --no-intercept --steps 30", "certified"),
+        ("--sparsity 2 --method best-subset --no-intercept", "certified"),
         ("--sparsity 2 --method two-stage --no-intercept", "certified"),
         ("--sparsity 2 --method johnson-lindenstrauss --no-intercept", "certified"),
         ("--sparsity 2 --method transfer --no-intercept", "certified"),
@@ -116,8 +126,62 @@ fn every_sparse_method_fits_and_says_what_it_promises() {
     let dense = folder.json(&format!("{FIT} --method johnson-lindenstrauss --no-intercept"));
     assert!(dense["support"].is_null() && dense["coefficients"].as_object().unwrap().len() == COLUMNS);
     let signs = "fit signs.csv --header --feature-bounds=-1,1 --binary --epsilon 4 --delta 1e-6 --sparsity 2";
-    for flags in ["", "--method two-stage --no-intercept", "--method transfer --no-intercept"] {
+    for flags in [
+        "",
+        "--split",
+        "--method two-stage --no-intercept",
+        "--method best-subset --no-intercept",
+        "--method sparse-frank-wolfe --l1-radius 6 --no-intercept",
+        "--method transfer --no-intercept",
+    ] {
         assert!(strings(&folder.seeded(&format!("{signs} {flags}"))["support"]).contains(&"g3"), "{flags}");
+    }
+}
+
+/// The printed noise is stated at what it truly costs, which is not what was asked for.
+#[test]
+fn printed_noise_states_its_true_epsilon() {
+    let folder = wide(4_000);
+    let printed = format!("{FIT} --sparsity 2 --method peeling-iht --no-intercept --calibration printed");
+    folder.refuses(&printed, 2, &["--calibration printed", "--radius C", "--support-norm C"]);
+    let linear = format!("{printed} --radius 3 --support-norm 1.5");
+    for document in [folder.json(&linear), folder.json(&format!("{linear} --dry-run --rows 4000"))] {
+        let epsilon = number(&document, &["certificate", "epsilon"]);
+        assert!(epsilon > 0.1 && epsilon < 2.5, "{epsilon}");
+        assert_eq!(document["certificate"]["grade"], "certified");
+    }
+    assert_eq!(folder.json(&linear)["calibration"], "printed");
+    let signs = "fit signs.csv --header --feature-bounds=-1,1 --binary --sparsity 2 --method peeling-iht --calibration printed";
+    let logistic = folder.json(&format!("{signs} --no-intercept --epsilon 4 --delta 1e-6"));
+    assert!(number(&logistic, &["certificate", "epsilon"]) < 1.5);
+    folder.refuses(&format!("{signs} --epsilon 4 --delta 1e-6"), 2, &["no intercept", "--no-intercept"]);
+    // In one step at a budget that no one should have, thirty columns cost more than is stated.
+    let all = format!("{signs} --no-intercept --epsilon 400 --delta 0.5 --steps 1")
+        .replace("--sparsity 2", "--sparsity 30");
+    folder.refuses(&all, 1, &["this noise costs epsilon", "let the noise be calibrated"]);
+}
+
+#[test]
+fn intervals_after_a_split_say_so() {
+    let folder = wide(4_000);
+    let split = format!("{FIT} --sparsity 2 --split --intervals 0.95");
+    let fit = folder.json(&split);
+    let parts = fit["certificate"]["parts"].as_array().unwrap();
+    assert_eq!((parts.len(), fit["split"].as_bool()), (2, Some(true)));
+    let plan = folder.json(&format!("{split} --dry-run --rows 4000"));
+    assert!(
+        number(&plan, &["certificate", "epsilon"]) <= 4.0 && number(&plan, &["certificate", "epsilon"]) > 3.5
+    );
+    assert!(folder.run(&split).stdout.contains("had no part in the choice"));
+    for (flags, words) in [
+        ("--sparsity 20 --split", vec!["divide no rows"]),
+        ("--sparsity 2 --split --tune sparsity=auto", vec!["sparsity"]),
+        ("--sparsity 2 --split --row-norm 1", vec!["--split", "--row-norm"]),
+        ("--sparsity 2 --split --method noisy-iht", vec!["--split goes with --method select-refine"]),
+        ("--split", vec!["--split goes with --method select-refine"]),
+    ] {
+        let code = if words[0] == "divide no rows" { 1 } else { 2 };
+        folder.refuses(&format!("{FIT} {flags}"), code, &words);
     }
 }
 
@@ -241,6 +305,20 @@ fn sparse_flags_that_do_not_fit_together() {
         ("--row-norm 1 --intervals 0.95", vec!["--intervals", "whole-gradient"]),
         ("--sparsity 2 --method dp-iht --row-norm 0", vec!["--row-norm", "above 0"]),
         ("--sparsity 2 --l1-radius 1", vec!["--l1-radius goes with --method frank-wolfe"]),
+        ("--sparsity 2 --steps 5", vec!["--steps goes with --method noisy-iht"]),
+        ("--sparsity 2 --method noisy-iht --steps 0", vec!["--steps", "at least 1"]),
+        ("--sparsity 2 --method noisy-iht --step-length 0", vec!["--step-length", "above 0"]),
+        ("--sparsity 2 --method noisy-iht --support-norm 1", vec!["--support-norm", "--no-intercept"]),
+        (
+            "--sparsity 2 --method noisy-iht --no-intercept --support-norm 0",
+            vec!["--support-norm", "above 0"],
+        ),
+        (
+            "--sparsity 2 --method noisy-iht --calibration printed",
+            vec!["--calibration goes with --method peeling-iht"],
+        ),
+        ("--sparsity 2 --method best-subset", vec!["no intercept"]),
+        ("--method sparse-frank-wolfe --no-intercept", vec!["sparse-frank-wolfe needs --l1-radius"]),
         ("--sparsity 2 --accept x", vec!["--accept goes with --method transfer-literal"]),
         ("--sparsity 2 --method noisy-iht --intervals 0.95", vec!["--intervals", "--method select-refine"]),
         ("--sparsity 2 --method noisy-iht --ridge 1", vec!["--ridge", "--method select-refine"]),

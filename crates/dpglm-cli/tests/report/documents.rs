@@ -21,6 +21,7 @@ pub const PAGES: &[(&str, &[&str])] = &[
     ("plan", &["plan.json"]),
     ("study", &["study.json"]),
     ("audit", &["audit.json"]),
+    ("paid", &["paid.json", "--ledger", "study.ledger"]),
     ("compared", &["fit.json", "more.json", "none.json", "mean.json", "audit.json"]),
 ];
 
@@ -38,6 +39,8 @@ income = { kind = "binary", levels = ["low", "high"] }
 const LINES: &[&str] = &[
     "- fit people.csv --schema schema.toml --epsilon 2 --delta 1e-6 --intervals 0.95 --output fit.json",
     "- fit people.csv --schema schema.toml --epsilon 8 --delta 1e-6 --intervals 0.95 --output more.json",
+    "- ledger init study.ledger --epsilon 8 --delta 1e-6 --about readmissions",
+    "- fit people.csv --schema schema.toml --epsilon 2 --delta 1e-6 --output paid.json --ledger study.ledger --purpose risk",
     "- fit people.csv --schema schema.toml --target visits --epsilon 2 --delta 1e-6 --intervals 0.9 --output poisson.json",
     "- fit people.csv --schema schema.toml --target work --epsilon 4 --delta 1e-6 --intervals 0.95 --output multinomial.json",
     "- fit wide.csv --header --feature-bounds=-1,1 --binary --sparsity 3 --epsilon 4 --delta 1e-6 --intervals 0.95 --output sparse.json",

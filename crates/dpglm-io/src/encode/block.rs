@@ -35,7 +35,7 @@ impl Builder<'_> {
     where
         T: Copy + Into<f64> + Sync,
     {
-        if self.strict || self.missing == Missing::Drop {
+        if self.strict || self.missing != Missing::Fill {
             return false;
         }
         let (width, rows) = (self.width(), self.rows);

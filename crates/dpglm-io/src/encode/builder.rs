@@ -12,6 +12,7 @@ use super::{CuratorNotes, Encoded, EncodedColumn, Present, Target, Touched, Unit
 use crate::bounds::Scaling;
 use crate::cell::{Cell, Fault};
 use crate::error::{Error, Place, Result};
+use crate::formula::{Compiled, SourceKind};
 use crate::schema::{Missing, Schema, Undeclared};
 
 /// What the caller chose, apart from the schema.
@@ -50,13 +51,24 @@ pub(crate) struct Builder<'g> {
     pub(super) constants: usize,
     target: Option<Target>,
     pub(super) touched: Vec<Touched>,
-    pub(super) rows: usize,
+    pub(crate) rows: usize,
     pub(super) entries: Entries,
     response: Option<Vec<f64>>,
     weights: Option<Vec<f64>>,
     exposure: Option<Vec<f64>>,
+    sample_weight: Option<Vec<f64>>,
     units: Option<Numbering>,
     missing_cells: Option<MissingCells>,
+    formula: Option<Terms>,
+}
+
+/// What a formula makes columns of.
+struct Terms {
+    formula: Compiled,
+    /// The cells that it names, row after row.
+    cells: Vec<f64>,
+    /// Whether those of the response are read.
+    has_response: bool,
 }
 
 /// Which cells are missing, where they are counted out.
@@ -95,11 +107,17 @@ impl<'g> Builder<'g> {
             touched,
             rows: 0,
             entries: Entries::new(settings.layout, present.constant),
-            response: has(|u| matches!(u, Purpose::NumberTarget(_) | Purpose::LevelTarget(_))).then(Vec::new),
+            response: has(Purpose::is_target).then(Vec::new),
             weights: present.weights.then(Vec::new),
             exposure: present.exposure.then(Vec::new),
+            sample_weight: present.sample_weight.then(Vec::new),
             units: present.units.then(Numbering::default),
             missing_cells: schema.counts_out().then(|| MissingCells::new(&plan.slots)),
+            formula: plan.formula.map(|formula| Terms {
+                formula,
+                cells: Vec::new(),
+                has_response: has(Purpose::is_target),
+            }),
             slots: plan.slots,
             columns: plan.columns,
             constants: usize::from(present.constant),
@@ -146,6 +164,7 @@ impl<'g> Builder<'g> {
 
     /// The rows so far as a table; none are left.
     fn take(&mut self) -> Result<Encoded> {
+        self.make_terms();
         let (rows, width) = (std::mem::take(&mut self.rows), self.width());
         let taken = |values: &mut Option<Vec<f64>>| values.as_mut().map(std::mem::take);
         let entries = std::mem::replace(&mut self.entries, Entries::new(self.layout, self.constants > 0));
@@ -157,6 +176,7 @@ impl<'g> Builder<'g> {
             weights: taken(&mut self.weights),
             missing: self.missing_cells.as_mut().map(|m| std::mem::take(&mut m.cells)),
             exposure: taken(&mut self.exposure),
+            sample_weight: taken(&mut self.sample_weight),
             units: self
                 .units
                 .as_mut()
@@ -196,8 +216,10 @@ impl<'g> Builder<'g> {
             && self.response.as_mut().is_none_or(|v| grow(v, rows, 1, 0.0))
             && self.weights.as_mut().is_none_or(|v| grow(v, rows, 1, 1.0))
             && self.exposure.as_mut().is_none_or(|v| grow(v, rows, 1, 1.0))
+            && self.sample_weight.as_mut().is_none_or(|v| grow(v, rows, 1, 1.0))
             && self.units.as_mut().is_none_or(|u| grow(&mut u.of_row, rows, 1, 0))
-            && self.missing_cells.as_mut().is_none_or(|m| grow(&mut m.cells, rows, m.features, false));
+            && self.missing_cells.as_mut().is_none_or(|m| grow(&mut m.cells, rows, m.features, false))
+            && self.formula.as_mut().is_none_or(|f| grow(&mut f.cells, rows, f.formula.cells.len(), 0.0));
         if !grown {
             return Err(Error::file(
                 &self.path,
@@ -258,11 +280,47 @@ impl<'g> Builder<'g> {
                 set(&mut self.exposure, row, value);
                 fault
             }
+            Purpose::SampleWeight(numeric) => {
+                let (value, fault) = numeric.decode(cell);
+                set(&mut self.sample_weight, row, value);
+                fault
+            }
             Purpose::Unit => self.put_unit(row, cell)?,
+            Purpose::Term { cell: at, kind, undeclared, .. } => {
+                let (value, fault) = match kind {
+                    SourceKind::Number(numeric) => numeric.decode(cell),
+                    SourceKind::Levels(levels) => {
+                        let (level, fault) = levels.decode(cell, is_missing, *undeclared);
+                        (level as f64, fault)
+                    }
+                };
+                if let Some(terms) = &mut self.formula {
+                    let width = terms.formula.cells.len();
+                    terms.cells[row * width + at] = value;
+                }
+                fault
+            }
         };
         match fault {
             None => Ok(()),
             Some(fault) => self.note(in_file, slot, fault),
+        }
+    }
+
+    /// Makes the columns of a formula from the cells that it names.
+    fn make_terms(&mut self) {
+        let (width, first_feature) = (self.width(), self.constants);
+        let Some(Terms { formula, cells, has_response }) = &mut self.formula else { return };
+        let cells = std::mem::take(cells);
+        // A formula of an intercept alone is refused, so there is a cell in each row.
+        for (row, cells) in cells.chunks_exact(formula.cells.len().max(1)).enumerate() {
+            for (j, (recipe, column)) in formula.recipes.iter().zip(&formula.columns).enumerate() {
+                let value = recipe.value(cells);
+                self.entries.set(row, first_feature + j, width, value, &column.scaling);
+            }
+            if let (true, Some((_, number))) = (*has_response, &formula.response) {
+                set(&mut self.response, row, number.value(cells));
+            }
         }
     }
 
@@ -304,13 +362,19 @@ impl<'g> Builder<'g> {
     #[cold]
     fn note(&mut self, row: usize, slot: usize, fault: Fault) -> Result<()> {
         let purpose = &self.slots[slot].purpose;
-        let is_target = matches!(purpose, Purpose::NumberTarget(_) | Purpose::LevelTarget(_));
+        let is_target = purpose.is_target();
+        let has_no_column = is_target || matches!(purpose, Purpose::Exposure(_));
         let counts_as_missing = match fault {
             Fault::Missing => !matches!(purpose, Purpose::Unit),
             Fault::Undeclared => is_target || self.undeclared == Undeclared::Missing,
             Fault::OutOfBounds => false,
         };
-        let drops = counts_as_missing && self.missing == Missing::Drop;
+        let drops = counts_as_missing
+            && match self.missing {
+                Missing::Fill => false,
+                Missing::Drop => true,
+                Missing::Indicator => has_no_column,
+            };
         if self.strict {
             let rule = match fault {
                 _ if drops && self.counts_out(slot) => "it is counted out",
@@ -318,6 +382,9 @@ impl<'g> Builder<'g> {
                 Fault::OutOfBounds => "it is clamped to the bounds",
                 Fault::Undeclared if !counts_as_missing => "it counts as the reference level",
                 _ if matches!(purpose, Purpose::Unit) => "rows without an id count as one unit",
+                _ if self.slots[slot].missing_at.is_some() => {
+                    "it gets the column's fill value, and a column says so"
+                }
                 _ => "it gets the column's fill value",
             };
             return Err(Error::BadCell {
@@ -333,6 +400,10 @@ impl<'g> Builder<'g> {
             Fault::Missing => touched.missing += 1,
             Fault::OutOfBounds => touched.out_of_bounds += 1,
             Fault::Undeclared => touched.undeclared += 1,
+        }
+        if let (true, Some(at)) = (counts_as_missing, self.slots[slot].missing_at) {
+            let (row, column, width) = (self.place(row), self.constants + at, self.width());
+            self.entries.set(row, column, width, 1.0, &Scaling::INDICATOR);
         }
         if drops {
             let row = self.place(row);
@@ -365,10 +436,22 @@ impl<'g> Builder<'g> {
         self.take()
     }
 
-    /// The response alone, of a file that holds nothing else.
-    pub(crate) fn finish_response(self) -> Result<(Vec<f64>, Option<Target>, CuratorNotes)> {
+    /// Gives a table its response, from a builder that holds nothing else. A row whose response drops it is dropped.
+    pub(crate) fn finish_response(self, table: &mut Encoded) -> Result<()> {
         self.require_rows()?;
-        Ok((self.response.unwrap_or_default(), self.target, CuratorNotes(self.touched)))
+        if let (Some(all), Some(own)) = (&mut table.weights, &self.weights) {
+            all.iter_mut().zip(own).for_each(|(weight, kept)| *weight *= kept);
+        }
+        table.response = self.response.unwrap_or_default();
+        table.target = self.target;
+        table.curator.0.extend(self.touched);
+        Ok(())
+    }
+
+    /// The sampling weights, of a table that holds nothing else.
+    pub(crate) fn finish_weights(self) -> Result<(Option<Vec<f64>>, CuratorNotes)> {
+        self.require_rows()?;
+        Ok((self.sample_weight, CuratorNotes(self.touched)))
     }
 
     /// Whose row each row is, of a table that holds nothing else.

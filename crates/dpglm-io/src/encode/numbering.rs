@@ -1,5 +1,6 @@
 //! Whose row it is: ids of any kind become numbers 0, 1, 2, ... as they first appear.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::cell::Cell;
@@ -23,28 +24,49 @@ impl Numbering {
     /// unit's: its contribution is bounded like any other's.
     pub(super) fn number(&mut self, id: Cell<'_>) -> Option<u32> {
         let next = u32::try_from(self.count()).ok()?;
-        let spelled;
-        let text: &[u8] = match id {
-            Cell::Integer(integer) => return Some(*self.whole.entry(integer).or_insert(next)),
-            Cell::Text(text) => match canonical(text) {
-                Some(integer) => return Some(*self.whole.entry(integer).or_insert(next)),
-                None => text,
-            },
-            Cell::Missing => b"",
-            Cell::Truth(truth) => return Some(*self.whole.entry(i64::from(truth)).or_insert(next)),
-            Cell::Number(number) => {
-                spelled = number.to_string();
-                match canonical(spelled.as_bytes()) {
-                    Some(integer) => return Some(*self.whole.entry(integer).or_insert(next)),
-                    None => spelled.as_bytes(),
+        match Key::of(id) {
+            Key::Whole(integer) => Some(*self.whole.entry(integer).or_insert(next)),
+            Key::Text(text) => {
+                if let Some(number) = self.text.get(&*text) {
+                    return Some(*number);
                 }
+                self.text.insert(text.into(), next);
+                Some(next)
             }
-        };
-        if let Some(number) = self.text.get(text) {
-            return Some(*number);
         }
-        self.text.insert(text.into(), next);
-        Some(next)
+    }
+
+    /// Writes an id so that two are equal bytes if they have one number.
+    pub(crate) fn write(id: Cell<'_>, out: &mut Vec<u8>) {
+        match Key::of(id) {
+            Key::Whole(integer) => {
+                out.push(b'w');
+                out.extend(integer.to_be_bytes());
+            }
+            Key::Text(text) => {
+                out.push(b't');
+                out.extend_from_slice(&text);
+            }
+        }
+    }
+}
+
+/// What ids are compared by.
+enum Key<'i> {
+    Whole(i64),
+    Text(Cow<'i, [u8]>),
+}
+
+impl<'i> Key<'i> {
+    fn of(id: Cell<'i>) -> Self {
+        let text: Cow<'i, [u8]> = match id {
+            Cell::Integer(integer) => return Self::Whole(integer),
+            Cell::Truth(truth) => return Self::Whole(i64::from(truth)),
+            Cell::Missing => Cow::Borrowed(b""),
+            Cell::Text(text) => Cow::Borrowed(text),
+            Cell::Number(number) => Cow::Owned(number.to_string().into_bytes()),
+        };
+        canonical(&text).map_or(Self::Text(text), Self::Whole)
     }
 }
 

@@ -8,7 +8,8 @@ use super::{Domain, EncodedColumn, Target};
 use crate::bounds::{Bounds, Scale, Scaling};
 use crate::cell::{Categorical, Numeric};
 use crate::error::{Error, Place, Result, list};
-use crate::schema::{Column, Kind, Schema, Undeclared};
+use crate::formula::{Compiled, SourceKind};
+use crate::schema::{Column, Kind, Missing, Schema, Undeclared};
 
 /// A file's column that is read.
 pub(crate) struct Slot {
@@ -18,17 +19,40 @@ pub(crate) struct Slot {
     pub name: String,
     /// What it is for.
     pub purpose: Purpose,
+    /// The column of the table that says where its cells are missing.
+    pub missing_at: Option<usize>,
 }
 
 /// What a file's column is for.
 pub(crate) enum Purpose {
-    Number { at: usize, numeric: Numeric, scaling: Scaling },
-    Binary { at: usize, levels: Categorical, undeclared: usize, scaling: Scaling },
-    Indicators { first: usize, levels: Categorical, undeclared: usize },
+    Number {
+        at: usize,
+        numeric: Numeric,
+        scaling: Scaling,
+    },
+    Binary {
+        at: usize,
+        levels: Categorical,
+        undeclared: usize,
+        scaling: Scaling,
+    },
+    Indicators {
+        first: usize,
+        levels: Categorical,
+        undeclared: usize,
+    },
     NumberTarget(Numeric),
     LevelTarget(Categorical),
     Exposure(Numeric),
+    SampleWeight(Numeric),
     Unit,
+    /// What a formula makes columns of: the place among its cells, and whether it is for the response.
+    Term {
+        cell: usize,
+        kind: SourceKind,
+        undeclared: usize,
+        is_response: bool,
+    },
 }
 
 impl Purpose {
@@ -41,6 +65,11 @@ impl Purpose {
             _ => None,
         }
     }
+
+    /// Whether it is what is explained.
+    pub(crate) fn is_target(&self) -> bool {
+        matches!(self, Self::NumberTarget(_) | Self::LevelTarget(_) | Self::Term { is_response: true, .. })
+    }
 }
 
 /// The whole file's plan.
@@ -48,6 +77,8 @@ pub(crate) struct Plan {
     pub slots: Vec<Slot>,
     pub columns: Vec<EncodedColumn>,
     pub target: Option<Target>,
+    /// How columns are made, where a formula says so.
+    pub formula: Option<Compiled>,
 }
 
 impl Plan {
@@ -61,13 +92,46 @@ impl Plan {
         if needs_target {
             refuse_undeclared(schema, path, names, &unknown)?;
         }
-        let mut plan = Self { slots: Vec::new(), columns: Vec::new(), target: None };
+        let mut plan =
+            Self { slots: Vec::new(), columns: Vec::new(), target: None, formula: schema.compiled()? };
         let mut absent = Vec::new();
         let mut categories = 0;
+        if let Some(formula) = &plan.formula {
+            plan.columns.clone_from(&formula.columns);
+            plan.target = formula.response.as_ref().map(|(target, _)| target.clone());
+        }
         for column in &schema.columns {
             let is_target = schema.target() == Some(&column.name);
             let is_exposure = schema.exposure() == Some(&column.name);
+            let is_weight = schema.weight() == Some(&column.name);
             if column.kind == Kind::Ignore {
+                continue;
+            }
+            if let Some(formula) = &plan.formula
+                && !is_exposure
+            {
+                let Some(cell) = formula.cells.iter().position(|cell| cell.name == column.name) else {
+                    continue;
+                };
+                let source = &formula.cells[cell];
+                // What a model is to predict is not read.
+                if source.is_response && !needs_target {
+                    continue;
+                }
+                let Some(&position) = positions.get(column.name.as_str()) else {
+                    absent.push(column.name.as_str());
+                    continue;
+                };
+                let undeclared = match &source.kind {
+                    SourceKind::Levels(c) if source.is_response => c.fill,
+                    SourceKind::Levels(c) => undeclared(schema, c),
+                    SourceKind::Number(_) => 0,
+                };
+                let (kind, is_response) = (source.kind.clone(), source.is_response);
+                let missing_at =
+                    if is_response { None } else { plan.indicator_of_missing(schema, &column.name) };
+                let purpose = Purpose::Term { cell, kind, undeclared, is_response };
+                plan.slots.push(Slot { position, name: column.name.clone(), purpose, missing_at });
                 continue;
             }
             if is_target {
@@ -79,7 +143,7 @@ impl Plan {
                 plan.target = Some(Target { name, domain, resolution });
             }
             let Some(&position) = positions.get(column.name.as_str()) else {
-                if needs_target || !(is_target || is_exposure) {
+                if needs_target || !(is_target || is_exposure || is_weight) {
                     absent.push(column.name.as_str());
                 }
                 continue;
@@ -88,6 +152,7 @@ impl Plan {
                 Kind::Real(n) | Kind::Count(n) if is_target => Purpose::NumberTarget(*n),
                 Kind::Binary(c) | Kind::Category(c) if is_target => Purpose::LevelTarget(c.clone()),
                 Kind::Real(n) | Kind::Count(n) if is_exposure => Purpose::Exposure(*n),
+                Kind::Real(n) | Kind::Count(n) if is_weight => Purpose::SampleWeight(*n),
                 Kind::Real(n) | Kind::Count(n) => {
                     let scaling = match n.resolution {
                         // Bounds are looked for in steps about zero.
@@ -101,7 +166,7 @@ impl Plan {
                     }
                 }
                 Kind::Binary(c) => {
-                    let scaling = binary_scaling(schema);
+                    let scaling = binary_scaling(schema.scale(), schema.intercept());
                     let at = plan.feature(column, &binary_name(&column.name, c), scaling, None);
                     Purpose::Binary { at, levels: c.clone(), undeclared: undeclared(schema, c), scaling }
                 }
@@ -116,12 +181,17 @@ impl Plan {
                 }
                 Kind::Ignore => continue,
             };
-            plan.slots.push(Slot { position, name: column.name.clone(), purpose });
+            let missing_at = match purpose.feature() {
+                Some(_) => plan.indicator_of_missing(schema, &column.name),
+                None => None,
+            };
+            plan.slots.push(Slot { position, name: column.name.clone(), purpose, missing_at });
         }
         if let Some(unit) = schema.unit() {
             match positions.get(unit) {
                 Some(&position) => {
-                    plan.slots.push(Slot { position, name: unit.to_owned(), purpose: Purpose::Unit });
+                    let (name, purpose) = (unit.to_owned(), Purpose::Unit);
+                    plan.slots.push(Slot { position, name, purpose, missing_at: None });
                 }
                 None if needs_target => absent.push(unit),
                 None => {}
@@ -137,6 +207,20 @@ impl Plan {
     /// The same plan for a file that leaves zeros out: every feature is divided by the largest magnitude that its bounds
     /// allow and not centred, so that zero stays zero. This depends on the format alone, not on how many zeros there are.
     pub(crate) fn without_centring(mut self, schema: &Schema) -> Result<Self> {
+        if self.formula.is_some() {
+            return Err(Error::declaration(
+                "formula",
+                "rows that leave zeros out are read as they are",
+                "give the rows as a table of columns, or leave out the formula",
+            ));
+        }
+        if schema.missing() == Missing::Indicator {
+            return Err(Error::declaration(
+                "missing",
+                "rows that leave zeros out have no missing cells to say where they are",
+                "write missing = \"fill\" or \"drop\"",
+            ));
+        }
         for slot in &mut self.slots {
             let Purpose::Number { at, numeric, scaling } = &mut slot.purpose else { continue };
             if !numeric.bounds.contains(0.0) {
@@ -167,6 +251,16 @@ impl Plan {
             .eq(0..self.columns.len())
     }
 
+    /// A column that says where another's cells are missing, under the rule that asks for it.
+    fn indicator_of_missing(&mut self, schema: &Schema, name: &str) -> Option<usize> {
+        if schema.missing() != Missing::Indicator {
+            return None;
+        }
+        let name = format!("{name}=missing");
+        self.columns.push(EncodedColumn { binary: true, ..EncodedColumn::number(name, Scaling::INDICATOR) });
+        Some(self.columns.len() - 1)
+    }
+
     fn feature(&mut self, of: &Column, name: &str, scaling: Scaling, category: Option<usize>) -> usize {
         let binary = matches!(of.kind, Kind::Binary(_));
         let (name, declared) = (name.to_owned(), of.name.clone());
@@ -180,17 +274,15 @@ impl Plan {
 }
 
 /// A binary feature is the number 0 or 1; scaled to [-1, 1] it uses the whole range, as any other column does.
-fn binary_scaling(schema: &Schema) -> Scaling {
+pub(crate) fn binary_scaling(scale: Scale, intercept: bool) -> Scaling {
     match Bounds::new(0.0, 1.0) {
-        Ok(bounds) if schema.scale() != Scale::None => {
-            Scaling::new(bounds, schema.scale(), schema.intercept())
-        }
+        Ok(bounds) if scale != Scale::None => Scaling::new(bounds, scale, intercept),
         _ => Scaling::INDICATOR,
     }
 }
 
 /// A binary feature is called by the level that counts as 1, unless that says nothing.
-fn binary_name(column: &str, levels: &Categorical) -> String {
+pub(crate) fn binary_name(column: &str, levels: &Categorical) -> String {
     match levels.levels.names() {
         [_, one] if !matches!(one.as_str(), "1" | "true") => format!("{column}={one}"),
         _ => column.to_owned(),
@@ -205,7 +297,7 @@ fn undeclared(schema: &Schema, categorical: &Categorical) -> usize {
     }
 }
 
-fn domain(kind: &Kind) -> Domain {
+pub(crate) fn domain(kind: &Kind) -> Domain {
     match kind {
         Kind::Count(n) => Domain::Count(n.bounds),
         Kind::Real(n) => Domain::Real(n.bounds),

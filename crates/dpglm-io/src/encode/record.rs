@@ -50,6 +50,9 @@ pub(crate) struct Record {
     response: Option<Code>,
     weights: bool,
     exposure: bool,
+    /// How many cells a row has whose absence is marked.
+    marks: usize,
+    sample_weight: bool,
     units: bool,
     bytes: usize,
 }
@@ -119,19 +122,44 @@ impl Code {
         true
     }
 
-    /// Reads so many numbers.
-    fn read<'b>(&self, count: usize, bytes: &'b [u8], mut take: impl FnMut(f64)) -> &'b [u8] {
+    /// Reads so many numbers, in the form in which they are held.
+    fn read<'b, T: Clone>(
+        &self,
+        count: usize,
+        bytes: &'b [u8],
+        out: &mut Vec<T>,
+        held: impl Fn(f64) -> T,
+    ) -> &'b [u8] {
         let (own, rest) = bytes.split_at(count * self.bytes());
         match self {
-            Self::Fixed(only) => (0..count).for_each(|_| take(*only)),
-            Self::Level(levels) => own.iter().for_each(|&place| take(levels.table[usize::from(place)])),
-            Self::Byte => own.iter().for_each(|&byte| take(f64::from(byte.cast_signed()))),
-            Self::Single => {
-                own.as_chunks().0.iter().for_each(|chunk| take(f64::from(f32::from_le_bytes(*chunk))));
+            Self::Fixed(only) => out.extend(std::iter::repeat_n(held(*only), count)),
+            Self::Level(levels) => {
+                out.extend(own.iter().map(|&place| held(levels.table[usize::from(place)])))
             }
-            Self::Double => own.as_chunks().0.iter().for_each(|chunk| take(f64::from_le_bytes(*chunk))),
+            Self::Byte => out.extend(own.iter().map(|&byte| held(f64::from(byte.cast_signed())))),
+            Self::Single => {
+                out.extend(own.as_chunks().0.iter().map(|bytes| held(f32::from_le_bytes(*bytes).into())));
+            }
+            Self::Double => {
+                out.extend(own.as_chunks().0.iter().map(|bytes| held(f64::from_le_bytes(*bytes))))
+            }
         }
         rest
+    }
+}
+
+impl Purpose {
+    /// How it is stored, if it is the response.
+    fn response(&self) -> Option<Code> {
+        match self {
+            Purpose::NumberTarget(numeric) => Some(Code::of_number(numeric, |x| x).unwrap_or(Code::Double)),
+            Purpose::LevelTarget(levels) => {
+                let levels = (0..levels.levels.names().len()).map(|level| level as f64).collect();
+                Some(Code::of(levels).unwrap_or(Code::Double))
+            }
+            Purpose::Term { is_response: true, .. } => Some(Code::Double),
+            _ => None,
+        }
     }
 }
 
@@ -166,6 +194,9 @@ impl Record {
         let mut codes = vec![wide.clone(); plan.columns.len()];
         let mut response = None;
         for slot in &plan.slots {
+            if let Some(at) = slot.missing_at {
+                codes[at] = Code::of(vec![0.0, 1.0]).unwrap_or(wide.clone());
+            }
             match &slot.purpose {
                 Purpose::Number { at, numeric, scaling } => {
                     codes[*at] = Code::of_number(numeric, |x| stored(scaling, x)).unwrap_or(wide.clone());
@@ -178,14 +209,9 @@ impl Record {
                     let indicator = Code::of(vec![0.0, 1.0]).unwrap_or(wide.clone());
                     codes[*first..][..levels.levels.names().len() - 1].fill(indicator);
                 }
-                Purpose::NumberTarget(numeric) => {
-                    response = Some(Code::of_number(numeric, |x| x).unwrap_or(Code::Double));
-                }
-                Purpose::LevelTarget(levels) => {
-                    let levels = (0..levels.levels.names().len()).map(|level| level as f64).collect();
-                    response = Some(Code::of(levels).unwrap_or(Code::Double));
-                }
-                Purpose::Exposure(_) | Purpose::Unit => {}
+                Purpose::NumberTarget(_) | Purpose::LevelTarget(_) => response = slot.purpose.response(),
+                Purpose::Exposure(_) | Purpose::SampleWeight(_) | Purpose::Unit => {}
+                Purpose::Term { .. } => response = slot.purpose.response().or(response),
             }
         }
         if has.constant {
@@ -206,9 +232,19 @@ impl Record {
             + response.as_ref().map_or(0, Code::bytes)
             + usize::from(has.weights)
             + 8 * usize::from(has.exposure)
+            + 8 * usize::from(has.sample_weight)
+            + has.marks
             + 4 * usize::from(has.units);
-        let (weights, exposure, units) = (has.weights, has.exposure, has.units);
-        Some(Self { entries, runs, width, response, weights, exposure, units, bytes })
+        let Present { weights, exposure, sample_weight, marks, units, .. } = *has;
+        Some(Self { entries, runs, width, response, weights, exposure, sample_weight, marks, units, bytes })
+    }
+
+    /// With a response that is declared apart.
+    pub(crate) fn with_response(mut self, plan: &Plan) -> Self {
+        let before = self.response.take().map_or(0, |code| code.bytes());
+        self.response = plan.slots.iter().find_map(|slot| slot.purpose.response());
+        self.bytes = self.bytes + self.response.as_ref().map_or(0, Code::bytes) - before;
+        self
     }
 
     /// The bytes of a row; at least one.
@@ -228,6 +264,11 @@ impl Record {
 
     pub(crate) fn width(&self) -> usize {
         self.width
+    }
+
+    /// Whether rows say whose they are.
+    pub(crate) fn has_units(&self) -> bool {
+        self.units
     }
 
     /// Whose row it is.
@@ -265,6 +306,15 @@ impl Record {
             if self.exposure {
                 out.extend(block.exposure.as_ref().map_or(1.0, |exposure| exposure[row]).to_le_bytes());
             }
+            if self.sample_weight {
+                out.extend(block.sample_weight.as_ref().map_or(1.0, |weight| weight[row]).to_le_bytes());
+            }
+            if self.marks > 0 {
+                let marks =
+                    block.missing.as_ref().and_then(|all| all.get(row * self.marks..(row + 1) * self.marks));
+                fits &= marks.is_some();
+                out.extend(marks.unwrap_or_default().iter().map(|&missing| u8::from(missing)));
+            }
             if self.units {
                 out.extend(block.units.as_ref().map_or(0, |units| units.of_row[row]).to_le_bytes());
             }
@@ -281,7 +331,9 @@ impl Record {
         let with_room = |is_there: bool| Vec::with_capacity(if is_there { rows } else { 0 });
         let (mut response, mut weights, mut exposure) =
             (with_room(self.response.is_some()), with_room(self.weights), with_room(self.exposure));
+        let mut sample_weight = with_room(self.sample_weight);
         let mut of_row = Vec::with_capacity(if self.units { rows } else { 0 });
+        let mut missing = Vec::with_capacity(rows * self.marks);
         let (mut wide, mut narrow, mut whole) = (Vec::new(), Vec::new(), Vec::new());
         match self.entries {
             Entries::F64 => wide.reserve_exact(rows * self.width),
@@ -291,8 +343,8 @@ impl Record {
         for mut row in bytes.chunks_exact(self.bytes()) {
             for Run { code, count } in &self.runs {
                 row = match self.entries {
-                    Entries::F64 => code.read(*count, row, |x| wide.push(x)),
-                    Entries::F32 => code.read(*count, row, |x| narrow.push(x as f32)),
+                    Entries::F64 => code.read(*count, row, &mut wide, |x| x),
+                    Entries::F32 => code.read(*count, row, &mut narrow, |x| x as f32),
                     Entries::I8(_) => {
                         let (own, rest) = row.split_at(*count);
                         whole.extend(own.iter().map(|byte| byte.cast_signed()));
@@ -301,15 +353,19 @@ impl Record {
                 };
             }
             if let Some(code) = &self.response {
-                row = code.read(1, row, |y| response.push(y));
+                row = code.read(1, row, &mut response, |y| y);
             }
             if self.weights {
                 weights.push(f64::from(row[0]));
                 row = &row[1..];
             }
             if self.exposure {
-                row = Code::Double.read(1, row, |e| exposure.push(e));
+                row = Code::Double.read(1, row, &mut exposure, |e| e);
             }
+            if self.sample_weight {
+                row = Code::Double.read(1, row, &mut sample_weight, |w| w);
+            }
+            missing.extend(row.iter().take(self.marks).map(|&mark| mark > 0));
             if self.units {
                 of_row.push(self.unit_of(row) - first);
             }
@@ -324,6 +380,8 @@ impl Record {
             response,
             weights: self.weights.then_some(weights),
             exposure: self.exposure.then_some(exposure),
+            missing: (self.marks > 0).then_some(missing),
+            sample_weight: self.sample_weight.then_some(sample_weight),
             units: self.units.then_some(Units { of_row, count }),
         })
     }

@@ -37,6 +37,8 @@ pub struct Room {
     pub blocks: usize,
     /// Linear predictors per row.
     pub outputs: usize,
+    /// Whether all rows of a unit are kept, as means count them, or as many as count in a fit.
+    pub all_rows: bool,
 }
 
 /// How the memory is used.
@@ -121,6 +123,7 @@ pub fn bytes(text: &str) -> Option<usize> {
 /// So many bytes, rounded up.
 fn in_words(bytes: usize) -> String {
     match bytes.div_ceil(1 << 20) {
+        _ if bytes < 1 << 20 => format!("{bytes} bytes"),
         mebibytes if mebibytes < 10 << 10 => format!("{mebibytes} MiB"),
         mebibytes => format!("{} GiB", mebibytes.div_ceil(1 << 10)),
     }
@@ -144,6 +147,7 @@ mod tests {
         for text in ["", "GiB", "-1", "1 parsec", "0", "1e99", "nan"] {
             assert_eq!(bytes(text), None, "{text}");
         }
-        assert_eq!((in_words(1), in_words(20 << 30)), ("1 MiB".into(), "20 GiB".into()));
+        assert_eq!((in_words(3_000), in_words(3 << 20)), ("3000 bytes".into(), "3 MiB".into()));
+        assert_eq!(in_words(20 << 30), "20 GiB");
     }
 }

@@ -141,7 +141,12 @@ impl Checksum {
             // Refused before.
             Storage::Csr(_) => {}
         }
-        let others = [Some(&block.response), block.weights.as_ref(), block.exposure.as_ref()];
+        let others = [
+            Some(&block.response),
+            block.weights.as_ref(),
+            block.exposure.as_ref(),
+            block.sample_weight.as_ref(),
+        ];
         others.into_iter().flatten().flatten().for_each(|x| self.word(x.to_bits()));
     }
 

@@ -47,6 +47,7 @@ pub fn check(schema: &Schema, file: Option<&Path>) -> Result<String> {
         let role = match () {
             () if schema.target() == Some(&column.name) => " (target)",
             () if schema.exposure() == Some(&column.name) => " (exposure)",
+            () if schema.weight() == Some(&column.name) => " (weight)",
             () if schema.unit() == Some(&column.name) => " (unit)",
             () => "",
         };
@@ -79,5 +80,6 @@ fn missing(schema: &Schema, fill: &str) -> String {
     match schema.missing() {
         Missing::Fill => format!("as {fill}"),
         Missing::Drop => "drops the row (in means and descriptions, the cell)".to_owned(),
+        Missing::Indicator => format!("as {fill}, and a column says where"),
     }
 }

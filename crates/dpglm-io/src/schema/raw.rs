@@ -25,6 +25,8 @@ pub(crate) struct RawSchema {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exposure: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
     /// What separates the cells of a text file.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,7 +40,33 @@ pub(crate) struct RawSchema {
     /// The column names of a text file that has no header line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names: Option<Vec<String>>,
+    /// Which columns of the model are made of which of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub formula: Option<String>,
     pub columns: IndexMap<String, RawColumn>,
+}
+
+impl RawSchema {
+    /// Nothing is declared.
+    pub(crate) fn empty() -> Self {
+        Self {
+            target: None,
+            intercept: true,
+            missing: Missing::default(),
+            undeclared: Undeclared::default(),
+            missing_values: None,
+            scale: Scale::default(),
+            exposure: None,
+            weight: None,
+            unit: None,
+            delimiter: None,
+            comment: None,
+            header: None,
+            names: None,
+            formula: None,
+            columns: IndexMap::new(),
+        }
+    }
 }
 
 /// One column's declaration.

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use super::raw::{RawColumn, RawKind, RawLevel, RawSchema, Scalar};
-use super::{Column, Kind, Schema};
+use super::{Column, Kind, OfFormula, Schema};
 use crate::bounds::Bounds;
 use crate::cell::{Categorical, Numeric};
 use crate::error::{Error, Result, list};
+use crate::formula::Compiled;
 use crate::levels::Levels;
 
 impl TryFrom<RawSchema> for Schema {
@@ -19,11 +20,16 @@ impl TryFrom<RawSchema> for Schema {
             .iter()
             .map(|(name, column)| Ok(Column { name: name.clone(), kind: kind(name, column)? }))
             .collect::<Result<Vec<_>>>()?;
-        let schema = Self { raw, columns, counting_out: false };
+        let mut schema = Self { raw, columns, counting_out: false, of_formula: None };
         check_text_format(&schema.raw)?;
         check_target(&schema)?;
         check_exposure(&schema)?;
+        check_weight(&schema)?;
         check_unit(&schema)?;
+        if let Some(formula) = schema.compiled()? {
+            let Compiled { intercept, target, response, .. } = formula;
+            schema.of_formula = Some(OfFormula { intercept, target, explains: response.is_some() });
+        }
         Ok(schema)
     }
 }
@@ -314,13 +320,41 @@ fn check_exposure(schema: &Schema) -> Result<()> {
     }
 }
 
+fn check_weight(schema: &Schema) -> Result<()> {
+    let Some(weight) = schema.weight() else { return Ok(()) };
+    let refuse = |problem: String, remedy: &str| Err(Error::declaration("weight", problem, remedy));
+    for (role, other) in [("target", schema.target()), ("exposure", schema.exposure())] {
+        if other == Some(weight) {
+            return refuse(format!("`{weight}` is the {role}"), "name another column");
+        }
+    }
+    match schema.column(weight).map(|c| &c.kind) {
+        Some(Kind::Real(numeric) | Kind::Count(numeric)) if numeric.resolution.is_some() => refuse(
+            format!("`{weight}` has a magnitude in place of bounds"),
+            "declare the largest weight that a row can have, as bounds = [0, 50000]",
+        ),
+        Some(Kind::Real(numeric) | Kind::Count(numeric)) if numeric.bounds.lower() >= 0.0 => Ok(()),
+        Some(Kind::Real(numeric) | Kind::Count(numeric)) => refuse(
+            format!(
+                "`{weight}` must have bounds of at least 0, got a lower bound of {}",
+                numeric.bounds.lower()
+            ),
+            "declare the smallest and the largest weight; cells beyond count as the nearest",
+        ),
+        _ => refuse(
+            format!("`{weight}` must be declared as real with bounds of at least 0"),
+            "declare it under [columns], for example { kind = \"real\", bounds = [0, 50000] }",
+        ),
+    }
+}
+
 fn check_unit(schema: &Schema) -> Result<()> {
     let Some(unit) = schema.unit() else { return Ok(()) };
     match schema.column(unit).map(|c| &c.kind) {
         None | Some(Kind::Ignore) => Ok(()),
         Some(_) => Err(Error::declaration(
             "unit",
-            format!("`{unit}` says whose row it is and cannot also be a feature, target or exposure"),
+            format!("`{unit}` says whose row it is and cannot also be a feature, target, exposure or weight"),
             "declare it `kind = \"ignore\"` or leave it out of [columns]",
         )),
     }

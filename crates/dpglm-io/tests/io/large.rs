@@ -37,7 +37,7 @@ fn text(rows: usize) -> String {
 
 fn room(memory: &str, scratch: bool) -> Room {
     let scratch = scratch.then(std::env::temp_dir);
-    Room { memory: bytes(memory).unwrap(), scratch, blocks: 2, outputs: 1 }
+    Room { memory: bytes(memory).unwrap(), scratch, blocks: 2, outputs: 1, all_rows: false }
 }
 
 fn large(path: &Path, schema_text: &str, options: &ReadOptions, room: &Room) -> dpglm_io::Result<LargeTable> {

@@ -8,8 +8,9 @@ use dpglm::data::Design;
 use dpglm::error::{Message, Parameter};
 use dpglm::estimators::means::{self as library, Block, MeanRows, MeanShape, MeansFit};
 use dpglm::noise::RandomSource;
+use dpglm::passes::PrivateCells;
 use dpglm::release::{Estimator, Prepared};
-use dpglm_io::{Encoded, EncodedColumn};
+use dpglm_io::{Encoded, EncodedColumn, RowBlock, Units};
 use indexmap::IndexMap;
 
 /// Means of any columns, with what is public of their rows.
@@ -69,14 +70,7 @@ impl ColumnMeans {
         if let Some(level) = means.level {
             model = model.intervals(level)?;
         }
-        let shape = MeanShape {
-            units: 0,
-            grouped: means.unit.is_some(),
-            weighted: means.sample_weight.is_some(),
-            missing: means.missing,
-            groups: means.by.as_ref().map(|by| by.levels.len()),
-        };
-        Ok(Self { model, shape })
+        Ok(Self { model, shape: means.shape(0) })
     }
 
     /// Calibrates the noise for so many rows, or units.
@@ -105,26 +99,77 @@ impl ReadyColumnMeans {
         rng: &mut RandomSource,
     ) -> Result<Taken, Failure> {
         let blocks = blocks(&table.columns);
-        let mut rows = MeanRows::new(&table.design)?;
-        if let (Some(name), Some(units)) = (&means.unit, &table.units) {
+        let fit = |rows: &MeanRows<'_>| Ok(self.0.fit(rows, rng)?);
+        let found = Parts::from(table).with_rows(means, blocks.len(), fit)?;
+        Ok(named(means, &table.columns, &blocks, found))
+    }
+
+    /// The same of rows that are known through passes alone.
+    pub(crate) fn of_cells(
+        &self,
+        means: &Means,
+        columns: &[EncodedColumn],
+        rows: &dyn PrivateCells,
+        rng: &mut RandomSource,
+    ) -> Result<Taken, Failure> {
+        Ok(named(means, columns, &blocks(columns), self.0.fit_rows(rows, rng)?))
+    }
+}
+
+/// What rows have, all of a table or those of a block.
+pub(crate) struct Parts<'t> {
+    design: &'t Design,
+    response: &'t [f64],
+    weights: Option<&'t [f64]>,
+    exposure: Option<&'t [f64]>,
+    missing: Option<&'t [bool]>,
+    units: Option<&'t Units>,
+}
+
+impl<'t> From<&'t Encoded> for Parts<'t> {
+    fn from(table: &'t Encoded) -> Self {
+        let Encoded { design, response, weights, exposure, missing, units, .. } = table;
+        let (weights, exposure) = (weights.as_deref(), exposure.as_deref());
+        Self { design, response, weights, exposure, missing: missing.as_deref(), units: units.as_ref() }
+    }
+}
+
+impl<'t> From<&'t RowBlock> for Parts<'t> {
+    fn from(block: &'t RowBlock) -> Self {
+        let RowBlock { design, response, weights, exposure, missing, units, .. } = block;
+        let (weights, exposure) = (weights.as_deref(), exposure.as_deref());
+        Self { design, response, weights, exposure, missing: missing.as_deref(), units: units.as_ref() }
+    }
+}
+
+impl Parts<'_> {
+    /// Does something with the rows as means see them.
+    pub(crate) fn with_rows<T>(
+        &self,
+        means: &Means,
+        blocks: usize,
+        work: impl FnOnce(&MeanRows<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut rows = MeanRows::new(self.design)?;
+        if let (Some(name), Some(units)) = (&means.unit, self.units) {
             rows = rows.with_units(&units.of_row, units.count, name)?;
         }
-        if let Some(missing) = table.missing.as_ref().filter(|_| means.missing) {
-            rows = rows.with_missing(missing, blocks.len())?;
+        if let Some(missing) = self.missing.filter(|_| means.missing) {
+            rows = rows.with_missing(missing, blocks)?;
         }
         // A row without a group or a weight counts nowhere.
-        let dropped = |row: usize| table.weights.as_ref().is_some_and(|w| w[row] == 0.0);
-        if let (Some(weight), Some(weights)) = (&means.sample_weight, &table.exposure) {
+        let dropped = |row: usize| self.weights.is_some_and(|w| w[row] == 0.0);
+        if let (Some(weight), Some(weights)) = (&means.sample_weight, self.exposure) {
             let weights: Vec<f64> =
                 weights.iter().enumerate().map(|(row, w)| if dropped(row) { 0.0 } else { *w }).collect();
             rows = rows.with_weights(&weights, weight.largest)?;
         }
         let group = |(row, level): (usize, &f64)| if dropped(row) { u32::MAX } else { *level as u32 };
-        let groups: Vec<u32> = table.response.iter().enumerate().map(group).collect();
+        let groups: Vec<u32> = self.response.iter().enumerate().map(group).collect();
         if let Some(by) = &means.by {
             rows = rows.with_groups(&groups, by.levels.len())?;
         }
-        Ok(named(means, table, &blocks, self.0.fit(&rows, rng)?))
+        work(&rows)
     }
 }
 
@@ -132,15 +177,14 @@ fn all_means(found: &MeansFit) -> Vec<f64> {
     found.groups.iter().flat_map(|group| group.columns.iter().map(|c| c.mean)).collect()
 }
 
-fn named(means: &Means, table: &Encoded, blocks: &[(Block, &str)], found: MeansFit) -> Taken {
+fn named(means: &Means, columns: &[EncodedColumn], blocks: &[(Block, &str)], found: MeansFit) -> Taken {
     let labels: Vec<String> = match &means.by {
         None => vec![String::new()],
         Some(by) => by.levels.iter().map(|level| format!("[{}={level}]", by.column)).collect(),
     };
-    let count = table.columns.len();
-    let named = |label: &String| -> Vec<String> {
-        table.columns.iter().map(|c| format!("{}{label}", c.name)).collect()
-    };
+    let count = columns.len();
+    let named =
+        |label: &String| -> Vec<String> { columns.iter().map(|c| format!("{}{label}", c.name)).collect() };
     let intervals: Option<Vec<Vec<Interval>>> = found.groups.iter().map(|g| g.intervals.clone()).collect();
     let observed = means.missing.then(|| {
         let of_group = |(group, label): (&library::GroupMeans, &String)| {
@@ -160,8 +204,8 @@ fn named(means: &Means, table: &Encoded, blocks: &[(Block, &str)], found: MeansF
         by.levels.iter().cloned().zip(found.groups.iter().map(share)).collect()
     });
     let bounds = means.bounds_share.map(|_| {
-        let columns = found.groups.iter().take(1).flat_map(|group| &group.columns);
-        let searched = table.columns.iter().zip(columns).filter(|(column, _)| column.resolution.is_some());
+        let found = found.groups.iter().take(1).flat_map(|group| &group.columns);
+        let searched = columns.iter().zip(found).filter(|(column, _)| column.resolution.is_some());
         let user = |(column, mean): (&EncodedColumn, &library::ColumnMean)| {
             let end = |x: f64| column.scaling.center + column.scaling.half_width * x;
             (column.declared.clone(), [end(mean.range.0), end(mean.range.1)])

@@ -7,6 +7,9 @@ use dpglm::estimators::bounds::FoundBounds;
 use dpglm::estimators::dense::{Inference, RegressionFit};
 use dpglm_io::UserUnits;
 
+/// Of more coefficients than these an artefact holds no covariance: its size grows with the square.
+pub(crate) const MOST_COVARIANCES: usize = 500;
+
 /// What was fitted, in stored units: one block of coefficients, or one a class after the first.
 pub struct Estimates {
     /// One block for each linear predictor.
@@ -19,6 +22,8 @@ pub struct Estimates {
     pub unshrunk: Option<Vec<Unshrunk>>,
     /// The penalty, where it was chosen privately.
     pub ridge: Option<f64>,
+    /// The dispersion, where it was asked for.
+    pub dispersion: Option<f64>,
     /// Bounds that were found: coefficients are of columns as scaled by them.
     pub bounds: Option<FoundBounds>,
     /// What left, and what it cost.
@@ -60,6 +65,7 @@ impl From<Fit> for Estimates {
             spread: fit.covariance.map(|covariance| (vec![covariance], half_width)),
             unshrunk: None,
             ridge: None,
+            dispersion: None,
             bounds: None,
             certificate: fit.certificate,
         }
@@ -86,6 +92,7 @@ impl From<RegressionFit> for Estimates {
             spread,
             unshrunk,
             ridge: None,
+            dispersion: fit.dispersion,
             bounds: fit.bounds,
             certificate: fit.certificate,
         }
@@ -100,6 +107,7 @@ impl From<MultinomialFit> for Estimates {
             spread: None,
             unshrunk: None,
             ridge: None,
+            dispersion: None,
             bounds: None,
             certificate: fit.certificate,
         }
@@ -135,6 +143,7 @@ impl Estimates {
             spread: None,
             unshrunk: None,
             ridge: None,
+            dispersion: None,
             bounds: None,
             certificate,
         }
@@ -242,19 +251,39 @@ impl Estimates {
         units: &UserUnits,
         with_intercept: bool,
     ) -> Option<(Vec<f64>, f64)> {
-        let (blocks, half_width) = self.spread.as_ref()?;
-        let covariance = blocks.get(block)?;
+        let (_, half_width) = self.spread.as_ref()?;
+        let size = units.scale.len() + usize::from(with_intercept);
+        let user = self.covariance(block, units, with_intercept)?;
+        let errors = (0..size).map(|i| user[i * size + i].max(0.0).sqrt()).collect();
+        Some((errors, *half_width))
+    }
+
+    /// The covariances of all blocks in the user's units, the intercept first: of each row after row, up to the diagonal. `None` without
+    /// standard errors, and for very many coefficients.
+    pub(crate) fn covariances(&self, intercept: bool, units: &UserUnits) -> Option<Vec<Vec<Vec<f64>>>> {
+        let units = &self.units_of_chosen(usize::from(intercept), units);
+        let size = units.scale.len() + usize::from(intercept);
+        if size > MOST_COVARIANCES {
+            return None;
+        }
+        let triangle = |block: usize| -> Option<Vec<Vec<f64>>> {
+            let all = self.covariance(block, units, intercept)?;
+            Some((0..size).map(|i| all[i * size..=i * size + i].to_vec()).collect())
+        };
+        (0..self.spread.as_ref()?.0.len()).map(triangle).collect()
+    }
+
+    /// The covariance of a block in the user's units, the intercept first.
+    fn covariance(&self, block: usize, units: &UserUnits, with_intercept: bool) -> Option<Vec<f64>> {
+        let covariance = self.spread.as_ref()?.0.get(block)?;
         let size = units.scale.len() + usize::from(with_intercept);
         // The map to the user's units wants the intercept last.
         let from = |i: usize| if with_intercept { (i + 1) % size } else { i };
         let entry = |i: usize, j: usize| covariance.get(from(i) * size + from(j)).copied();
         let reordered: Option<Vec<f64>> = (0..size * size).map(|k| entry(k / size, k % size)).collect();
         let user = units.covariance(&reordered?, with_intercept)?;
-        let mut errors: Vec<f64> = (0..size).map(|i| user[i * size + i].max(0.0).sqrt()).collect();
-        if with_intercept {
-            errors.rotate_right(1);
-        }
-        Some((errors, *half_width))
+        let back = |i: usize| if with_intercept { (i + size - 1) % size } else { i };
+        Some((0..size * size).map(|k| user[back(k / size) * size + back(k % size)]).collect())
     }
 }
 

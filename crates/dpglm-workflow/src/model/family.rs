@@ -1,5 +1,6 @@
 //! The families that a command can name: those of the library, and several classes.
 
+use crate::failure::Failure;
 use dpglm::data::Bounds;
 use dpglm::error::{Message, Parameter};
 use dpglm::families::{Domain as Values, Family as OnePredictor, Likelihood};
@@ -72,6 +73,27 @@ impl Family {
         self.one_predictor().is_some_and(|family| family.takes_exposures())
     }
 
+    /// Whether methods other than maximum likelihood know it.
+    pub(crate) fn is_classic(&self) -> bool {
+        match self.one_predictor() {
+            None => true,
+            Some(family) => {
+                [OnePredictor::gaussian(), OnePredictor::logistic(), OnePredictor::poisson()].contains(family)
+            }
+        }
+    }
+
+    /// The same with this power of the mean in its variance, of a Tweedie family.
+    pub(super) fn with_power(self, power: f64) -> Result<Self, Failure> {
+        match self.one_predictor() {
+            Some(family) if family.is_tweedie() => Ok(Self::Single(OnePredictor::tweedie(power)?)),
+            _ => Err(Failure::Usage(Message::new(
+                "{} goes with {} tweedie, not with {}: leave it out, or change the family",
+                &[&Parameter::Power, &Parameter::Family, &self.name()],
+            ))),
+        }
+    }
+
     /// Whether its response is one of the target's levels.
     pub(crate) fn has_levels(&self) -> bool {
         self.one_predictor().is_none_or(|family| family.domain() == Values::Binary)
@@ -84,6 +106,8 @@ impl Family {
             (Some(Values::Real), Domain::Real(_) | Domain::Count(_) | Domain::Binary(_)) => true,
             (Some(Values::Binary), Domain::Binary(_)) => true,
             (Some(Values::Count), Domain::Count(bounds) | Domain::Real(bounds)) => counts(bounds),
+            (Some(Values::Positive), Domain::Count(bounds) | Domain::Real(bounds)) => bounds.lower() > 0.0,
+            (Some(Values::Nonnegative), Domain::Count(bounds) | Domain::Real(bounds)) => counts(bounds),
             (None | Some(Values::Classes(_)), Domain::Binary(_) | Domain::Category(_)) => true,
             _ => false,
         }
@@ -100,6 +124,10 @@ impl Family {
             Some(Values::Count) => {
                 "a target with bounds of at least 0 (kind = \"count\" in the schema)".into()
             }
+            Some(Values::Positive) => {
+                "a target with bounds above 0 (the smallest amount that can be, not 0)".into()
+            }
+            Some(Values::Nonnegative) => "a target with bounds of at least 0".into(),
             None | Some(Values::Classes(_)) => {
                 "a target with levels (kind = \"category\" in the schema)".into()
             }
@@ -124,7 +152,8 @@ impl Serialize for Family {
 impl<'de> Deserialize<'de> for Family {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        Self::all().into_iter().find(|family| family.name() == name).ok_or_else(|| {
+        let one_predictor = || OnePredictor::named(&name).map(Self::Single);
+        Self::all().into_iter().find(|family| family.name() == name).or_else(one_predictor).ok_or_else(|| {
             let names: Vec<String> =
                 Self::all().iter().map(|family| format!("`{}`", family.name())).collect();
             de::Error::custom(format!("unknown variant `{name}`, expected one of {}", names.join(", ")))

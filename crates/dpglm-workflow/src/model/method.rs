@@ -30,8 +30,12 @@ pub enum Method {
     WholeGradient,
     /// Steps towards corners of an l1 ball; needs --l1-radius
     FrankWolfe,
+    /// The same where a step looks only at the rows that its column occurs in: for sparse rows; needs --l1-radius
+    SparseFrankWolfe,
     /// Sparse: choose the columns, then perturb the objective
     TwoStage,
+    /// Sparse: choose among all sets of a few candidate columns, then perturb the objective
+    BestSubset,
     /// Least squares on a private random projection
     JohnsonLindenstrauss,
     /// Sparse: learn from a private teacher's noisy answers on public features
@@ -40,6 +44,17 @@ pub enum Method {
     TransferLiteral,
     /// Sparse: iterative hard thresholding, without any privacy
     Iht,
+}
+
+/// How much noise the printed methods add.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "snake_case")]
+pub enum Calibration {
+    /// As much as the budget asks for
+    Exact,
+    /// As much as the paper prints, whatever that costs; it is stated, and refused above the budget
+    Printed,
 }
 
 /// Whether a method is told how many coefficients differ from zero.
@@ -81,9 +96,10 @@ impl Method {
             Method::Likelihood | Method::BoundedScore | Method::Statistics | Method::Reference => {
                 TakesSparsity::Never
             }
-            Method::FrankWolfe | Method::JohnsonLindenstrauss | Method::WholeGradient => {
-                TakesSparsity::Afterwards
-            }
+            Method::FrankWolfe
+            | Method::SparseFrankWolfe
+            | Method::JohnsonLindenstrauss
+            | Method::WholeGradient => TakesSparsity::Afterwards,
             _ => TakesSparsity::Always,
         }
     }
@@ -106,14 +122,25 @@ impl Method {
             )
     }
 
+    /// Whether it takes rows of units, without an intercept and exposures.
+    pub(crate) fn takes_units(self) -> bool {
+        self.takes_a_whole_model() || self == Method::SparseFrankWolfe
+    }
+
     /// Whether it can give confidence intervals.
     pub(crate) fn takes_intervals(self) -> bool {
-        self.takes_radius() || self == Method::Statistics
+        matches!(self, Method::Likelihood | Method::BoundedScore | Method::SelectRefine | Method::Statistics)
     }
 
     /// Whether it can keep to a ball.
     pub(crate) fn takes_radius(self) -> bool {
         matches!(self, Method::Likelihood | Method::BoundedScore | Method::SelectRefine)
+            || self.thresholds_steps()
+    }
+
+    /// Whether it takes steps along noisy gradients and keeps the largest coefficients of each, chosen with noise.
+    pub(crate) fn thresholds_steps(self) -> bool {
+        matches!(self, Method::NoisyIht | Method::PeelingIht)
     }
 
     /// Whether it takes a penalty.

@@ -1,18 +1,18 @@
 //! Models in which few coefficients differ from zero, and the methods of other authors to compare with.
 
 use super::estimates::Estimates;
-use super::method::{Method, TakesSparsity};
+use super::method::{Calibration, Method, TakesSparsity};
 use super::ready::{Chosen, Ready};
 use super::{Failure, Family, Model};
 use dpglm::accounting::Certificate;
 use dpglm::central::transfer::SAME_SUPPORT;
 use dpglm::central::{
-    DpIht, Fit, Iht, NoisyIht, Privacy, Route, SelectRefine, Selection, SparseMultinomial, Transfer,
-    WholeGradient,
+    DpIht, Fit, Iht, NoisyIht, Privacy, Route, SelectRefine, Selection, SparseMultinomial, SplitRefine,
+    Transfer, WholeGradient,
 };
-use dpglm::comparators::{FrankWolfe, JohnsonLindenstrauss, TwoStage};
+use dpglm::comparators::{BestSubset, FrankWolfe, JohnsonLindenstrauss, SparseFrankWolfe, TwoStage};
 use dpglm::data::{Design, Shape};
-use dpglm::error::{Message, Parameter};
+use dpglm::error::{AsPieces, Message, Parameter};
 use dpglm::privacy::Adjacency;
 use dpglm::release::Estimator;
 use dpglm::tuning::TunedSparsity;
@@ -28,6 +28,16 @@ pub struct Sparse {
     pub row_norm: Option<f64>,
     /// The largest l1 norm of the coefficients.
     pub l1_radius: Option<f64>,
+    /// The number of steps.
+    pub steps: Option<u64>,
+    /// The length of a step.
+    pub step_length: Option<f64>,
+    /// The largest l2 norm of any entries of a row that are as many as the sparsity.
+    pub support_norm: Option<f64>,
+    /// How much noise is added.
+    pub calibration: Option<Calibration>,
+    /// Whether one half of the rows chooses columns and the other is fitted.
+    pub split: bool,
     /// Whether public rows were given.
     pub has_public_features: bool,
     /// Read when everything else is known to fit together.
@@ -94,7 +104,26 @@ impl Model {
                 sparse.row_norm.is_some(),
                 &[Method::SelectRefine, Method::WholeGradient, Method::DpIht][..],
             ),
-            (Parameter::L1Radius, sparse.l1_radius.is_some(), &[Method::FrankWolfe]),
+            (
+                Parameter::L1Radius,
+                sparse.l1_radius.is_some(),
+                &[Method::FrankWolfe, Method::SparseFrankWolfe],
+            ),
+            (
+                Parameter::Steps,
+                sparse.steps.is_some(),
+                &[
+                    Method::NoisyIht,
+                    Method::PeelingIht,
+                    Method::DpIht,
+                    Method::FrankWolfe,
+                    Method::SparseFrankWolfe,
+                ],
+            ),
+            (Parameter::StepLength, sparse.step_length.is_some(), &[Method::NoisyIht, Method::PeelingIht]),
+            (Parameter::SupportNorm, sparse.support_norm.is_some(), &[Method::NoisyIht, Method::PeelingIht]),
+            (Parameter::Split, sparse.split, &[Method::SelectRefine]),
+            (Parameter::Calibration, sparse.calibration.is_some(), &[Method::PeelingIht]),
             (
                 Parameter::PublicFeatures,
                 sparse.has_public_features,
@@ -116,6 +145,24 @@ impl Model {
                 "{} sparsity=auto goes with {} select-refine and one predictor, not with {} and {}: give {} S",
                 &[&Parameter::Tune, &Parameter::Method, &name, &self.family.name(), &Parameter::Sparsity],
             ));
+        }
+        if sparse.split {
+            let other = [
+                (Parameter::RowNorm, sparse.row_norm.is_some()),
+                (Parameter::Tune, sparse.largest.is_some()),
+            ];
+            if let Some((flag, _)) = other.iter().find(|(_, is_given)| *is_given) {
+                return refuse(Message::new(
+                    "{} chooses columns on one half of the rows, which does not go with {}: leave out one of the two",
+                    &[&Parameter::Split, flag],
+                ));
+            }
+            if self.family == Family::Multinomial {
+                return refuse(Message::new(
+                    "{} goes with one predictor, not with {} multinomial: leave it out",
+                    &[&Parameter::Split, &Parameter::Family],
+                ));
+            }
         }
         if sparse.row_norm.is_some() && method == Method::SelectRefine {
             let other = [
@@ -143,9 +190,12 @@ impl Model {
         let family = self.family.name();
         let fits = match method {
             Method::JohnsonLindenstrauss => self.family.is_linear(),
-            Method::FrankWolfe | Method::TwoStage | Method::Transfer | Method::TransferLiteral => {
-                self.family.is_linear() || self.family.is_logistic()
-            }
+            Method::FrankWolfe
+            | Method::SparseFrankWolfe
+            | Method::TwoStage
+            | Method::BestSubset
+            | Method::Transfer
+            | Method::TransferLiteral => self.family.is_linear() || self.family.is_logistic(),
             Method::SelectRefine => true,
             _ => self.family != Family::Multinomial,
         };
@@ -153,6 +203,12 @@ impl Model {
             return refuse(Message::new(
                 "{} {} has no {} model: use {} without {}, or choose another family",
                 &[&Parameter::Method, &name, &family, &Parameter::Sparsity, &Parameter::Method],
+            ));
+        }
+        if self.intercept && sparse.support_norm.is_some() {
+            return refuse(Message::new(
+                "{} is about entries of features, and the constant of an intercept is an entry of 1: give {}, or leave out {}",
+                &[&Parameter::SupportNorm, &Parameter::NoIntercept, &Parameter::SupportNorm],
             ));
         }
         if self.intercept && !method.takes_a_whole_model() {
@@ -192,34 +248,54 @@ impl Model {
         let asked = sparse.sparsity;
         let largest = move |fit: Fit| Estimates::of_largest(fit, asked);
         let noisy = |selection| -> Result<Chosen<'_>, Failure> {
-            // The constant column is an entry of the row too.
-            let entry = if self.intercept { entry.max(1.0) } else { entry };
-            let model = NoisyIht::new(self.glm()?, s, entry, selection)?;
-            Ok(Ready::by(model, Estimates::from))
+            Ok(Ready::by(self.thresholding(s, selection)?, Estimates::from))
         };
         let chosen: Chosen<'_> = match self.method {
             Method::NoisyIht => noisy(Selection::Gumbel)?,
             Method::PeelingIht => noisy(Selection::Peeling)?,
             Method::DpIht => {
-                let model = DpIht::new(self.glm()?, s)?;
-                let model = match sparse.row_norm {
-                    Some(bound) => model.row_norm(bound)?,
-                    None => model,
-                };
+                let mut model = DpIht::new(self.glm()?, s)?;
+                if let Some(bound) = sparse.row_norm {
+                    model = model.row_norm(bound)?;
+                }
+                if let Some(steps) = sparse.steps {
+                    model = model.steps(steps)?;
+                }
                 Ready::by(model, Estimates::from)
             }
             Method::WholeGradient => Ready::by(self.whole_gradient()?, Estimates::from),
-            Method::FrankWolfe => {
+            Method::FrankWolfe | Method::SparseFrankWolfe => {
                 let Some(radius) = sparse.l1_radius else {
                     return Err(Failure::Usage(Message::new(
-                        "{} frank-wolfe needs {} R, a public number and the largest l1 norm of the \
+                        "{} {} needs {} R, a public number and the largest l1 norm of the \
                          coefficients, for columns scaled to [-1, 1]",
-                        &[&Parameter::Method, &Parameter::L1Radius],
+                        &[&Parameter::Method, &self.method.name(), &Parameter::L1Radius],
                     )));
                 };
+                if self.method == Method::SparseFrankWolfe {
+                    let mut model = match logistic {
+                        true => SparseFrankWolfe::logistic(entry, radius)?,
+                        false => SparseFrankWolfe::linear(target, entry, radius)?,
+                    };
+                    if let Some(steps) = sparse.steps {
+                        model = model.steps(steps)?;
+                    }
+                    Ready::by(model, largest)
+                } else {
+                    let mut model = match logistic {
+                        true => FrankWolfe::logistic(entry, radius)?,
+                        false => FrankWolfe::linear(target, entry, radius)?,
+                    };
+                    if let Some(steps) = sparse.steps {
+                        model = model.steps(steps)?;
+                    }
+                    Ready::by(model, largest)
+                }
+            }
+            Method::BestSubset => {
                 let model = match logistic {
-                    true => FrankWolfe::logistic(entry, radius)?,
-                    false => FrankWolfe::linear(target, entry, radius)?,
+                    true => BestSubset::logistic(entry, s)?,
+                    false => BestSubset::linear(target, entry, s)?,
                 };
                 Ready::by(model, largest)
             }
@@ -267,6 +343,9 @@ impl Model {
                     if sparse.nonnegative {
                         model = model.nonnegative();
                     }
+                    if sparse.split {
+                        return Ok(Ready::by(SplitRefine::new(model), Estimates::from));
+                    }
                     let whole = self.whole_gradient()?;
                     let chosen: Chosen<'_> =
                         Box::new(move |shape, privacy| match self.route(shape, privacy) {
@@ -285,6 +364,59 @@ impl Model {
         }))
     }
 
+    /// Noisy iterative hard thresholding, by whichever choice, with whatever noise.
+    fn thresholding(&self, s: usize, selection: Selection) -> Result<NoisyIht, Failure> {
+        let sparse = &self.sparse;
+        let mut model = match sparse.calibration {
+            Some(Calibration::Printed) => self.printed(s)?,
+            _ => {
+                // The constant column is an entry of the row too.
+                let entry = if self.intercept { sparse.entry.max(1.0) } else { sparse.entry };
+                NoisyIht::new(self.glm()?, s, entry, selection)?
+            }
+        };
+        if let Some(steps) = sparse.steps {
+            model = model.steps(steps)?;
+        }
+        if let Some(length) = sparse.step_length {
+            model = model.step_length(length)?;
+        }
+        if let Some(radius) = self.radius {
+            model = model.radius(radius)?;
+        }
+        Ok(match sparse.support_norm {
+            Some(bound) => model.support_norm(bound)?,
+            None => model,
+        })
+    }
+
+    /// The method with the noise that its paper prints.
+    fn printed(&self, s: usize) -> Result<NoisyIht, Failure> {
+        let refuse =
+            |message: &str, names: &[&dyn AsPieces]| Err(Failure::Usage(Message::new(message, names)));
+        let (flag, printed) = (&Parameter::Calibration, &"printed");
+        if self.intercept {
+            return refuse("{} {} has no intercept: give {}", &[flag, printed, &Parameter::NoIntercept]);
+        }
+        if self.family.is_logistic() {
+            return Ok(NoisyIht::printed_logistic(s, self.sparse.entry)?);
+        }
+        if !self.family.is_linear() {
+            return refuse(
+                "{} {} is for gaussian and logistic models, not for {}: leave it out",
+                &[flag, printed, &self.family.name()],
+            );
+        }
+        let (Some(radius), Some(norm)) = (self.radius, self.sparse.support_norm) else {
+            return refuse(
+                "{} {} of a gaussian model needs {} C and {} C, the bounds that its noise is printed for",
+                &[flag, printed, &Parameter::Radius, &Parameter::SupportNorm],
+            );
+        };
+        let norm = norm.min(self.sparse.entry * (s as f64).sqrt());
+        Ok(NoisyIht::printed_linear(self.target_bounds(), s, norm, radius)?)
+    }
+
     fn whole_gradient(&self) -> Result<WholeGradient, Failure> {
         let mut model = WholeGradient::new(self.glm()?);
         if let Some(sparsity) = self.sparse.sparsity {
@@ -299,7 +431,7 @@ impl Model {
     /// Which way the default of few coefficients goes for a table of this shape; `None` for other methods.
     pub(crate) fn route(&self, shape: Shape, privacy: Privacy) -> Option<Route> {
         let is_default = self.method == Method::SelectRefine && self.family != Family::Multinomial;
-        let sparsity = self.sparse.sparsity.filter(|_| is_default)?;
+        let sparsity = self.sparse.sparsity.filter(|_| is_default && !self.sparse.split)?;
         let model = self.glm().ok()?;
         Some(Route::of(&model, shape, sparsity, self.sparse.row_norm, privacy))
     }

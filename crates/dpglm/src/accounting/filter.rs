@@ -3,18 +3,18 @@
 //! # Algorithm
 //! 1. At the start a total is fixed: an (epsilon, delta), a part of delta (the *reserve*) for releases of which no more is known than that
 //!    they are (e, d) private, and a rule. The rule turns the total into a limit on the *loss*.
-//! 2. Every release costs a loss, counted in squared `mu`, and an (e, d) private one also its d. Rows in public parts cost the largest of
+//! 2. Every release costs a loss, counted in squared `mu` (in epsilon under [`Rule::Pure`]), and an (e, d) private one also its d. Rows in public parts cost the largest of
 //!    the parts.
 //! 3. A release is admitted if the losses of all, its own included, stay within the limit and the failures within the reserve.
 //!
-//! | release | loss under [`Rule::Gdp`] | under [`Rule::Zcdp`] |
-//! | --- | --- | --- |
-//! | Gaussian | `(sensitivity / sigma)^2` | the same |
-//! | pure e, Laplace | `(2 Phi^-1(1 / (1 + exp -e)))^2` | `e^2` |
-//! | selection of bounded range w | that of pure w/2 | `w^2 / 4` |
-//! | zCDP rho | refused | `2 rho` |
-//! | (e, d) private | that of pure e, and d from the reserve | the same |
-//! | the limit | the largest `mu^2` whose exact Gaussian curve meets (epsilon, delta - reserve) | twice the largest `rho` that does |
+//! | release | loss under [`Rule::Gdp`] | under [`Rule::Zcdp`] | under [`Rule::Pure`] |
+//! | --- | --- | --- | --- |
+//! | Gaussian | `(sensitivity / sigma)^2` | the same | refused |
+//! | pure e, Laplace | `(2 Phi^-1(1 / (1 + exp -e)))^2` | `e^2` | `e` |
+//! | selection of bounded range w | that of pure w/2 | `w^2 / 4` | `w` |
+//! | zCDP rho | refused | `2 rho` | refused |
+//! | (e, d) private | that of pure e, and d from the reserve | the same | the same; all of delta is the reserve |
+//! | the limit | the largest `mu^2` whose exact Gaussian curve meets (epsilon, delta - reserve) | twice the largest `rho` that does | epsilon |
 //!
 //! # Guarantee
 //! All admitted releases together are (epsilon, delta) private, whoever chose them and after whatever results:
@@ -47,12 +47,14 @@ pub enum Rule {
     Gdp,
     /// Zero-concentrated privacy: counts selections and Laplace noise for less, and Gaussian noise for more.
     Zcdp,
+    /// Epsilons add up: for releases without Gaussian noise, such as answers from devices. Its total needs no delta.
+    Pure,
 }
 
 /// What releases cost, rounded up, or what is left, rounded down.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cost {
-    /// In squared `mu`.
+    /// In squared `mu`; in epsilon under [`Rule::Pure`].
     pub loss: f64,
     /// The probability with which (e, d) private releases may fail.
     pub failure: f64,
@@ -85,6 +87,21 @@ impl Filter {
                 remedy: "nothing of use can be released for less",
             });
         }
+        if rule == Rule::Pure {
+            if reserve != 0.0 {
+                return Err(Error::OutOfRange {
+                    parameter: Parameter::Reserve,
+                    range: "left out where epsilons add up",
+                    value: reserve.to_string(),
+                    remedy: "all of delta is for releases that are (e, d) private",
+                });
+            }
+            return Ok(Self {
+                rule,
+                budget,
+                limit: Cost { loss: budget.epsilon(), failure: budget.delta() },
+            });
+        }
         let delta = check_delta(budget.delta())?;
         if !(reserve >= 0.0 && reserve < delta) {
             return Err(Error::OutOfRange {
@@ -97,6 +114,8 @@ impl Filter {
         let left = if reserve == 0.0 { delta } else { check_delta((delta - reserve).next_down())? };
         let largest = match rule {
             Rule::Gdp => gaussian::largest_mu(budget.epsilon(), left).powi(2),
+            // Above.
+            Rule::Pure => budget.epsilon(),
             Rule::Zcdp => 2.0 * largest_rho(budget.epsilon(), left)?,
         };
         Ok(Self { rule, budget, limit: Cost { loss: largest * (1.0 - ROUNDING), failure: reserve } })
@@ -140,9 +159,13 @@ impl Filter {
     }
 
     /// The largest epsilon of one more Gaussian release that is (epsilon, delta) private by itself, rounded down; zero if nothing is left.
+    /// Where epsilons add up, that of a pure release.
     pub fn room(&self, spent: Cost, delta: f64) -> Result<f64> {
-        let delta = check_delta(delta)?;
         let left = self.left(spent).loss;
+        if self.rule == Rule::Pure {
+            return Ok(left);
+        }
+        let delta = check_delta(delta)?;
         if left <= 0.0 {
             return Ok(0.0);
         }
@@ -157,6 +180,9 @@ impl Filter {
     pub fn is_hopeless(&self, spent: Cost, budget: Budget) -> bool {
         /// What an accountant's epsilon may lie above the true one.
         const SLACK: f64 = 0.97;
+        if self.rule == Rule::Pure {
+            return SLACK * budget.epsilon() > self.left(spent).loss;
+        }
         // A pure loss of e^2 has the squared mu pi/2 e^2.
         let unit = if self.rule == Rule::Zcdp { FRAC_2_PI } else { 1.0 };
         let left = self.left(spent);
@@ -175,11 +201,20 @@ impl Filter {
         let pure = |epsilon: f64| match self.rule {
             Rule::Gdp => mu_of_pure(epsilon).powi(2),
             Rule::Zcdp => epsilon * epsilon,
+            Rule::Pure => epsilon,
         };
         let noise = event.noise();
         let (loss, failure) = match noise {
+            Noise::Gaussian { .. } | Noise::Zcdp { .. } if self.rule == Rule::Pure => {
+                return Err(Error::Conflict(format!(
+                    "the release of the {} has no finite epsilon without a delta, and epsilons add up here: keep it in a ledger of the rule gdp \
+                     or zcdp",
+                    event.release()
+                )));
+            }
             Noise::Gaussian { .. } => (noise.intensity().powi(2), 0.0),
             Noise::Laplace { .. } | Noise::Pure { .. } => (pure(noise.intensity()), 0.0),
+            Noise::Selection { .. } if self.rule == Rule::Pure => (pure(noise.intensity()), 0.0),
             Noise::Selection { .. } => (pure(0.5 * noise.intensity()), 0.0),
             Noise::Approximate { epsilon, delta } => (pure(epsilon), delta),
             Noise::Zcdp { rho } if self.rule == Rule::Zcdp => (2.0 * rho, 0.0),
@@ -300,6 +335,7 @@ mod tests {
                     let promised = match filter.rule {
                         Rule::Gdp => promised,
                         Rule::Zcdp => renyi::epsilon_of(|a| 0.5 * cost.loss * a * (a + 1.0), delta),
+                        Rule::Pure => cost.loss,
                     };
                     assert!(
                         promised >= exact * (1.0 - 1e-3),
@@ -399,6 +435,32 @@ mod tests {
         let part = |mu| Part { rows: "some".into(), events: vec![gaussian_of(mu)] };
         let cost = filter.cost(&[gaussian_of(0.3)], &[part(0.1), part(0.4), part(0.2)]).unwrap().loss;
         assert!((cost - 0.25).abs() < 1e-9, "{cost}");
+    }
+
+    /// Where epsilons add up, a total needs no delta, and what has no epsilon of its own is refused.
+    #[test]
+    fn epsilons_add_up() {
+        let filter = Filter::new(Budget::pure(2.0).unwrap(), 0.0, Rule::Pure).unwrap();
+        let one = |noise| filter.cost(&[event(noise, 1)], &[]).unwrap();
+        let pure = one(Noise::Pure { epsilon: 1.0 });
+        assert!(pure.loss >= 1.0 && pure.loss < 1.0 + 1e-9);
+        let selection = one(Noise::Selection { sensitivity: 1.0, scale: 2.0 });
+        assert!(selection.loss >= Noise::Selection { sensitivity: 1.0, scale: 2.0 }.intensity());
+        let half = one(Noise::Pure { epsilon: 0.999_999 });
+        assert!(filter.admits(half.and(half)) && !filter.admits(pure.and(pure)));
+        assert!(filter.is_hopeless(pure, Budget::pure(1.1).unwrap()));
+        assert!(!filter.is_hopeless(pure, Budget::pure(0.9).unwrap()));
+        let room = filter.room(pure, 1e-6).unwrap();
+        assert!(room < 1.0 && room > 1.0 - 1e-9);
+        for noise in [Noise::Gaussian { sensitivity: 1e-6, sigma: 1.0 }, Noise::Zcdp { rho: 1e-9 }] {
+            assert!(filter.cost(&[event(noise, 1)], &[]).is_err());
+        }
+        // Failures need a delta.
+        let approximate = [event(Noise::Approximate { epsilon: 0.1, delta: 1e-7 }, 1)];
+        assert!(!filter.admits(filter.cost(&approximate, &[]).unwrap()));
+        let wide = Filter::new(Budget::new(2.0, 1e-6).unwrap(), 0.0, Rule::Pure).unwrap();
+        assert!(wide.admits(wide.cost(&approximate, &[]).unwrap()));
+        assert!(Filter::new(Budget::new(2.0, 1e-6).unwrap(), 1e-7, Rule::Pure).is_err());
     }
 
     /// Ten fits of epsilon 0.5 cost 1.7 together, not 5.

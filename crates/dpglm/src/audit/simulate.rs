@@ -50,7 +50,7 @@ impl DataModel {
                 // A uniform column has variance half^2 / 3.
                 let unit = match family.domain() {
                     Domain::Real => SHARE * (cells.response.1 - cells.response.0),
-                    Domain::Binary | Domain::Count | Domain::Classes(_) => 1.0,
+                    _ => 1.0,
                 } * (3.0 / support as f64).sqrt();
                 for (place, &j) in varying.iter().take(support).enumerate() {
                     truth[j] = sign(place) * unit / half(j);
@@ -62,7 +62,7 @@ impl DataModel {
                             let middle = 0.5 * (cells.response.0 + cells.response.1);
                             family.link(middle).unwrap_or(0.0)
                         }
-                        Domain::Binary | Domain::Count | Domain::Classes(_) => 0.0,
+                        _ => 0.0,
                     };
                     truth[constant] = level - centre;
                 }

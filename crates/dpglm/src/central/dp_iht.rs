@@ -87,7 +87,7 @@ impl Estimator for DpIht {
     fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
         let Shape { columns, units, .. } = shape;
         require_shape(columns, units)?;
-        shape.require_exposures(self.model.takes_exposures())?;
+        shape.require_unweighted(self.model.takes_exposures())?;
         require_sparsity(self.sparsity, columns - usize::from(self.model.intercept))?;
         let mut plan = self.model.start_planned(units, privacy)?;
         if self.row_norm.is_none() {
@@ -180,7 +180,7 @@ impl Estimator for DpIht {
                 "the rows of a unit are weighted so that their l2 norms sum to at most the stated length",
             )
             .enforcing("each row's score is bounded");
-        Ok(SparseFit::plain(support, values, certificate))
+        Ok(SparseFit::plain(support, values, model.family.provided_for(certificate)))
     }
 }
 

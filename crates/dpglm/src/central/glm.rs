@@ -87,6 +87,12 @@ impl Glm {
         family.require_one_predictor()?;
         let (low, high) =
             require_interval(Parameter::TargetBounds, target, "declare the public range of the response")?;
+        if matches!(family.domain(), Domain::Positive | Domain::Nonnegative) {
+            return Err(Error::Conflict(format!(
+                "{} is a family of amounts, whose residuals grow with their mean: use method likelihood",
+                family.name()
+            )));
+        }
         if family.domain() == Domain::Count && !(low >= 0.0 && high >= 1.0) {
             return Err(Error::OutOfRange {
                 parameter: Parameter::TargetBounds,
@@ -172,7 +178,7 @@ impl Estimator for Glm {
     fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
         let Shape { columns, units, .. } = shape;
         require_shape(columns, units)?;
-        shape.require_exposures(self.takes_exposures())?;
+        shape.require_unweighted(self.takes_exposures())?;
         let calibration = CalibratedPlan::new(self.plan(columns, units, privacy)?, privacy)?;
         Ok(Prepared::new(self.clone(), (), shape, calibration))
     }
@@ -189,7 +195,7 @@ impl Estimator for Glm {
         // Step 2
         let start = self.start(data, &response, &mut session)?;
         let estimate = self.descend(data, &response, start, &mut session, progress)?;
-        Ok(estimate.certified(session.close(data.adjacency())))
+        Ok(estimate.certified(self.family.provided_for(session.close(data.adjacency()))))
     }
 }
 

@@ -92,7 +92,7 @@ impl Estimator for Multinomial {
     fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
         let Shape { columns, units, .. } = shape;
         require_shape(columns, units)?;
-        shape.require_exposures(false)?;
+        shape.require_unweighted(false)?;
         let calibration = CalibratedPlan::new(self.plan(columns, units, privacy)?, privacy)?;
         Ok(Prepared::new(self.clone(), (), shape, calibration))
     }

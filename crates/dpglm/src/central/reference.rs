@@ -33,20 +33,29 @@ pub fn glm(family: &Family, data: &Dataset, ridge: f64, intercept: bool) -> Resu
     let (design, n) = (data.design(), data.design().rows() as f64);
     let d = design.columns();
     let response: Vec<f64> = data.response().iter().map(|&y| family.admit(y)).collect();
+    let weight = |i: usize| data.weight(i) * data.sample_weight(i);
+    // Fisher's scoring where the score is not the residual.
+    let residual = |i: usize, u: f64| match family.is_canonical() {
+        true => family.mean(u + data.offset(i)) - response[i],
+        false => -family.likelihood_score((response[i], data.offset(i)), u).0,
+    };
+    let slope = |i: usize, u: f64| match family.is_canonical() {
+        true => family.mean_slope(u + data.offset(i)),
+        false => family.likelihood_score((response[i], data.offset(i)), u).1.slope,
+    };
     let loss = |beta: &[f64]| {
         let mut u = vec![0.0; response.len()];
         predict(design, beta, &mut u);
         let sum: f64 =
-            (0..u.len()).map(|i| data.weight(i) * family.deviance(u[i] + data.offset(i), response[i])).sum();
+            (0..u.len()).map(|i| weight(i) * family.deviance(u[i] + data.offset(i), response[i])).sum();
         0.5 * sum / n + penalty(beta, ridge, intercept, d)
     };
     let derivatives = |beta: &[f64]| {
         let mut gradient = vec![0.0; d];
-        let residual = |i: usize, u: f64| data.weight(i) * (family.mean(u + data.offset(i)) - response[i]);
-        fused_pass(design, beta, residual, &mut gradient);
+        fused_pass(design, beta, |i, u| weight(i) * residual(i, u), &mut gradient);
         let mut u = vec![0.0; response.len()];
         predict(design, beta, &mut u);
-        let gram = weighted_gram(design, |i| data.weight(i) * family.mean_slope(u[i] + data.offset(i)));
+        let gram = weighted_gram(design, |i| weight(i) * slope(i, u[i]));
         let mut hessian = DMatrix::from_row_slice(d, d, &gram) / n;
         add_ridge(&mut hessian, ridge, intercept, &Coordinates::identity(d));
         for (j, g) in gradient.iter_mut().enumerate() {
@@ -64,6 +73,7 @@ pub fn multinomial(classes: usize, data: &Dataset, ridge: f64, intercept: bool) 
     let (design, n) = (data.design(), data.design().rows() as f64);
     let (d, outputs) = (design.columns(), classes - 1);
     let response: Vec<usize> = data.response().iter().map(|&y| y as usize).collect();
+    let weight = |i: usize| data.weight(i) * data.sample_weight(i);
     let class_probabilities = |beta: &[f64]| -> Vec<Vec<f64>> {
         let predictors: Vec<Vec<f64>> = beta
             .chunks_exact(d)
@@ -85,8 +95,7 @@ pub fn multinomial(classes: usize, data: &Dataset, ridge: f64, intercept: bool) 
     };
     let loss = |beta: &[f64]| {
         let p = class_probabilities(beta);
-        let sum: f64 =
-            p.iter().zip(&response).enumerate().map(|(i, (p, &y))| -data.weight(i) * p[y].ln()).sum();
+        let sum: f64 = p.iter().zip(&response).enumerate().map(|(i, (p, &y))| -weight(i) * p[y].ln()).sum();
         sum / n + penalty(beta, ridge, intercept, d)
     };
     let derivatives = |beta: &[f64]| {
@@ -94,7 +103,7 @@ pub fn multinomial(classes: usize, data: &Dataset, ridge: f64, intercept: bool) 
         let residual = |i: usize, u: &[f64], out: &mut [f64]| {
             probabilities(u, out);
             for (k, r) in out.iter_mut().enumerate() {
-                *r = data.weight(i) * (*r - f64::from(u8::from(response[i] == k + 1)));
+                *r = weight(i) * (*r - f64::from(u8::from(response[i] == k + 1)));
             }
         };
         fused_pass_multi(design, outputs, beta, residual, &mut gradient);
@@ -103,7 +112,7 @@ pub fn multinomial(classes: usize, data: &Dataset, ridge: f64, intercept: bool) 
         for k in 0..outputs {
             for l in k..outputs {
                 let same = f64::from(u8::from(k == l));
-                let gram = weighted_gram(design, |i| data.weight(i) * p[i][k + 1] * (same - p[i][l + 1]));
+                let gram = weighted_gram(design, |i| weight(i) * p[i][k + 1] * (same - p[i][l + 1]));
                 let block = DMatrix::from_row_slice(d, d, &gram) / n;
                 hessian.view_mut((k * d, l * d), (d, d)).copy_from(&block);
                 hessian.view_mut((l * d, k * d), (d, d)).copy_from(&block.transpose());

@@ -88,9 +88,9 @@ impl Route {
 /// A private model with few coefficients that are not zero.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SelectRefine {
-    model: Glm,
-    sparsity: usize,
-    nonnegative: bool,
+    pub(super) model: Glm,
+    pub(super) sparsity: usize,
+    pub(super) nonnegative: bool,
 }
 
 /// A fitted sparse model.
@@ -149,12 +149,12 @@ impl SelectRefine {
         self
     }
 
-    fn route(&self, shape: Shape, privacy: Privacy) -> Route {
+    pub(super) fn route(&self, shape: Shape, privacy: Privacy) -> Route {
         Route::of(&self.model, shape, self.sparsity, None, privacy)
     }
 
     /// How many columns are chosen of those of a table.
-    fn affordable(&self, shape: Shape, privacy: Privacy) -> Affordable {
+    pub(super) fn affordable(&self, shape: Shape, privacy: Privacy) -> Affordable {
         let columns = shape.columns - usize::from(self.model.intercept);
         Affordable::of(&self.model.family, shape.units, columns, self.sparsity, privacy)
     }
@@ -195,7 +195,7 @@ impl Estimator for SelectRefine {
     fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
         let Shape { columns, units, .. } = shape;
         require_shape(columns, units)?;
-        shape.require_exposures(self.model.takes_exposures())?;
+        shape.require_unweighted(self.model.takes_exposures())?;
         let constant = usize::from(self.model.intercept);
         require_sparsity(self.sparsity, columns - constant)?;
         let route = self.route(shape, privacy);
@@ -224,7 +224,7 @@ impl Estimator for SelectRefine {
         // Steps 2 and 3
         let Some(affordable) = affordable else {
             let estimate = model.descend(data, &response, start, &mut session, progress)?;
-            let certificate = session.close(data.adjacency());
+            let certificate = model.family.provided_for(session.close(data.adjacency()));
             return Ok(self.clearest((0..columns).collect(), estimate, certificate));
         };
         let choice =
@@ -239,7 +239,8 @@ impl Estimator for SelectRefine {
         let certificate = session
             .close(data.adjacency())
             .enforcing("the rows of a unit share one vote of bounded score in the choice of columns");
-        let mut found = SparseFit { support, fit: estimate.certified(certificate) };
+        let mut found =
+            SparseFit { support, fit: estimate.certified(model.family.provided_for(certificate)) };
         if found.fit.intervals.is_none() {
             found.fit.coefficients = settled;
             found.keep(|i, b| i < constant || b != 0.0);

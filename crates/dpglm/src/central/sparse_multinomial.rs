@@ -89,7 +89,7 @@ impl Estimator for SparseMultinomial {
     fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
         let Shape { columns, units, .. } = shape;
         require_shape(columns, units)?;
-        shape.require_exposures(false)?;
+        shape.require_unweighted(false)?;
         let constant = usize::from(self.model.intercept);
         require_sparsity(self.sparsity, columns - constant)?;
         let mut plan = self.model.plan(self.sparsity + constant, units, privacy)?;

@@ -92,7 +92,7 @@ impl Glm {
                 }
                 Ok(Start { base, cap: 0.5 })
             }
-            Domain::Count => {
+            Domain::Count | Domain::Positive | Domain::Nonnegative => {
                 let mut rate = 0.5;
                 if self.intercept {
                     let events = mean_of_units(data, |row| response[row] / self.target.1);
@@ -159,7 +159,7 @@ impl Glm {
 }
 
 /// One number per unit that counts: the mean over its rows of weight above zero.
-fn counted_means(data: &Dataset, value: impl Fn(usize) -> f64) -> Vec<f64> {
+pub(crate) fn counted_means(data: &Dataset, value: impl Fn(usize) -> f64) -> Vec<f64> {
     let counts = data.sum_by_unit(|row| data.weight(row));
     let mut sums = data.sum_by_unit(|row| if data.weight(row) > 0.0 { value(row) } else { 0.0 });
     for (sum, count) in sums.iter_mut().zip(&counts) {

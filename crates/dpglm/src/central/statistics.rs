@@ -76,7 +76,7 @@ impl Estimator for LinearStatistics {
     fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
         let Shape { columns, units, .. } = shape;
         require_shape(columns, units)?;
-        shape.require_exposures(false)?;
+        shape.require_unweighted(false)?;
         let mut plan = weighting::planned(columns, self.intercept, units, privacy)?;
         let rest = 1.0 - plan.iter().map(|p| p.share).sum::<f64>();
         let scores = if self.level.is_some() { 0.15 * rest } else { 0.0 };

@@ -222,7 +222,7 @@ impl Estimator for Transfer {
     fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
         let Shape { columns, units, .. } = shape;
         require_shape(columns, units)?;
-        shape.require_exposures(false)?;
+        shape.require_unweighted(false)?;
         require_sparsity(self.sparsity, columns)?;
         // Below this, a teacher on adversarial rows could take hours to prove its distance from the minimum.
         if self.ridge.is_some_and(|lambda| lambda < 1e-9 * self.entry * self.entry) {

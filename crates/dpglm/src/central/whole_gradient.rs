@@ -100,7 +100,7 @@ impl Estimator for WholeGradient {
     fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
         let Shape { columns, units, .. } = shape;
         require_shape(columns, units)?;
-        shape.require_exposures(self.model.takes_exposures())?;
+        shape.require_unweighted(self.model.takes_exposures())?;
         if let Some(sparsity) = self.sparsity {
             require_sparsity(sparsity, columns - usize::from(self.model.intercept))?;
         }
@@ -226,6 +226,6 @@ impl Estimator for WholeGradient {
                 "the rows of a unit are weighted so that their l2 norms sum to at most the stated length",
             )
             .enforcing("each row's score is bounded");
-        Ok(SparseFit::plain(support, values, certificate))
+        Ok(SparseFit::plain(support, values, model.family.provided_for(certificate)))
     }
 }

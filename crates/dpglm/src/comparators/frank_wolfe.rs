@@ -41,9 +41,9 @@ const MOST_STEPS: u64 = 2_000;
 /// Regression over an l1 ball by private Frank-Wolfe.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FrankWolfe {
-    response: Response,
-    entry: f64,
-    radius: f64,
+    pub(super) response: Response,
+    pub(super) entry: f64,
+    pub(super) radius: f64,
     steps: Option<u64>,
 }
 
@@ -85,7 +85,7 @@ impl FrankWolfe {
     ///
     /// Both are bounds, the first a loose one: its constant is 1/60 of what is proven (`(2 c radius)^2`), at which l2 errors were least in
     /// simulation (800 rows, 1,000 columns, 10 of them active, epsilon 1.5 to 5). Accuracy rests on it, privacy does not.
-    fn planned_steps(&self, columns: usize, units: usize, privacy: Privacy) -> u64 {
+    pub(super) fn planned_steps(&self, columns: usize, units: usize, privacy: Privacy) -> u64 {
         if let Some(steps) = self.steps {
             return steps;
         }
@@ -117,7 +117,7 @@ impl Estimator for FrankWolfe {
     fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
         let Shape { columns, units, .. } = shape;
         require_shape(columns, units)?;
-        shape.require_exposures(false)?;
+        shape.require_unweighted(false)?;
         let mut plan: Vec<PlannedRelease> = self.response.planned(units, privacy)?.into_iter().collect();
         let rest = 1.0 - plan.iter().map(|p| p.share).sum::<f64>();
         let steps = self.planned_steps(columns, units, privacy);

@@ -124,7 +124,7 @@ impl Estimator for JohnsonLindenstrauss {
     fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
         let Shape { columns, units, .. } = shape;
         require_shape(columns, units)?;
-        shape.require_exposures(false)?;
+        shape.require_unweighted(false)?;
         let rows = self.rows.unwrap_or(4 * (columns as u64 + 1));
         let plan = vec![EIGENVALUE.planned(1.0, 1)];
         let (mut fixed, mut ratio) = (Vec::new(), 1.0);

@@ -40,7 +40,7 @@ use crate::data::boxed::Boxed;
 use crate::data::{Dataset, Design};
 use crate::error::Result;
 use crate::noise::{GaussianNoise, Grid, RandomSource};
-use crate::privacy::Adjacency;
+use crate::privacy::{Adjacency, Event};
 use crate::release::{
     CalibratedPlan, Chosen, Estimator, Fixed, Handle, PlannedRelease, Prepared, Privacy, Progress,
     ReleaseSession, Vector, require_shape,
@@ -57,9 +57,9 @@ const SELECTION: f64 = 0.9;
 /// Sparse regression by selection and objective perturbation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TwoStage {
-    response: Response,
-    entry: f64,
-    sparsity: usize,
+    pub(super) response: Response,
+    pub(super) entry: f64,
+    pub(super) sparsity: usize,
     perturbation: Option<Perturbation>,
 }
 
@@ -86,8 +86,24 @@ impl TwoStage {
         Ok(self)
     }
 
+    /// The objective perturbation that a budget pays for, and the model with it.
+    pub(super) fn perturbed(&self, privacy: Privacy) -> Result<(Vec<Event>, Self)> {
+        let Privacy::Budget(budget) = privacy else { return Ok((Vec::new(), self.clone())) };
+        let (epsilon, delta) = (PERTURBATION.0 * budget.epsilon(), PERTURBATION.1 * budget.delta());
+        // In units of the cap times c s: a ridge of one curvature shrinks coefficients of about cap / c (logistic: 2 / c)
+        // by so much; a quarter is the curvature of the logistic loss.
+        let weight = if self.response.is_real() { 1.0 } else { 0.5 };
+        let perturbation = Some(calibrate(epsilon, delta, weight)?);
+        Ok((vec![MINIMUM.event(epsilon, delta)?], Self { perturbation, ..self.clone() }))
+    }
+
+    /// The distance from the minimum, as a line of a plan.
+    pub(super) fn distance_planned(share: f64) -> PlannedRelease {
+        DISTANCE.planned(share, 1)
+    }
+
     /// Steps 3 and 4.
-    fn perturbed_minimum(
+    pub(super) fn perturbed_minimum(
         &self,
         design: &Design,
         response: &[f64],
@@ -169,23 +185,15 @@ impl Estimator for TwoStage {
     fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
         let Shape { columns, units, .. } = shape;
         require_shape(columns, units)?;
-        shape.require_exposures(false)?;
+        shape.require_unweighted(false)?;
         require_sparsity(self.sparsity, columns)?;
         let mut plan: Vec<PlannedRelease> = self.response.planned(units, privacy)?.into_iter().collect();
         let rest = 1.0 - plan.iter().map(|p| p.share).sum::<f64>();
         plan.push(SUPPORT.planned(SELECTION * rest, self.sparsity as u64));
-        plan.push(DISTANCE.planned((1.0 - SELECTION) * rest, 1));
-        let (mut fixed, mut perturbation) = (Vec::new(), None);
-        if let Privacy::Budget(budget) = privacy {
-            let (epsilon, delta) = (PERTURBATION.0 * budget.epsilon(), PERTURBATION.1 * budget.delta());
-            // In units of the cap times c s: a ridge of one curvature shrinks coefficients of about cap / c (logistic: 2 / c)
-            // by so much; a quarter is the curvature of the logistic loss.
-            let weight = if self.response.is_real() { 1.0 } else { 0.5 };
-            perturbation = Some(calibrate(epsilon, delta, weight)?);
-            fixed.push(MINIMUM.event(epsilon, delta)?);
-        }
+        plan.push(Self::distance_planned((1.0 - SELECTION) * rest));
+        let (fixed, model) = self.perturbed(privacy)?;
         let calibration = CalibratedPlan::beside(fixed, plan, privacy)?;
-        Ok(Prepared::new(Self { perturbation, ..self.clone() }, (), shape, calibration))
+        Ok(Prepared::new(model, (), shape, calibration))
     }
 
     fn run(
@@ -225,7 +233,6 @@ mod tests {
     use crate::central::attacks::{Pair, pairs, sparse_linear, sparse_logistic};
     use crate::central::strongly_convex::norm;
     use crate::privacy::Budget;
-    use crate::privacy::Event;
 
     fn ample() -> Privacy {
         Privacy::Budget(Budget::new(50.0, 1e-6).unwrap())

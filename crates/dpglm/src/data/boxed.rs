@@ -31,9 +31,9 @@ impl Boxed {
 
 /// Refuses data that has more than rows and responses.
 pub(crate) fn require_plain(data: &Dataset) -> Result<()> {
-    if data.unit_name().is_some() || data.has_offsets() {
+    if data.unit_name().is_some() || data.has_offsets() || data.shape().weighted {
         return Err(Error::Conflict(
-            "this method takes one row a person and no exposures: use the dense models for units and exposures".into(),
+            "this method takes one row a person, no exposures and no sample weights: use the dense models for them".into(),
         ));
     }
     Ok(())

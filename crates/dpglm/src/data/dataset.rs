@@ -1,6 +1,7 @@
 //! Private rows with their public frame: design, response, and who counts as one person.
 
 use super::clipping::clip_l2;
+use super::unit_sums::{self, UnitSum};
 use super::{Design, Shape};
 use crate::error::{Error, Parameter, Result};
 use crate::privacy::Adjacency;
@@ -23,6 +24,7 @@ pub struct Dataset {
     response: Vec<f64>,
     weights: Option<Vec<f64>>,
     offsets: Option<Vec<f64>>,
+    sample_weights: Option<Vec<f64>>,
     units: Option<Units>,
 }
 
@@ -45,7 +47,7 @@ impl Dataset {
         if design.rows() > MOST_ROWS {
             return Err(Error::Conflict("more than 2^36 rows: fit a sample of them".into()));
         }
-        Ok(Self { design, response, weights: None, offsets: None, units: None })
+        Ok(Self { design, response, weights: None, offsets: None, sample_weights: None, units: None })
     }
 
     /// With a weight of 0 or 1 per row: rows of weight zero stay counted and contribute nothing.
@@ -71,6 +73,23 @@ impl Dataset {
         }
         let admit = |e: f64| if e.is_finite() && e > 0.0 { e.clamp(least, largest) } else { fill };
         self.offsets = Some(exposures.iter().map(|&e| admit(e).ln()).collect());
+        Ok(self)
+    }
+
+    /// With a sampling weight per row, as of a survey: how many people the row stands for. Measure weights in units of their public
+    /// maximum: they are clamped to [0, 1], and what is not a number counts as `fill`.
+    pub fn with_sample_weights(mut self, weights: &[f64], fill: f64) -> Result<Self> {
+        require_rows("sample weights", self.design.rows(), weights.len())?;
+        if !(0.0..=1.0).contains(&fill) {
+            return Err(Error::OutOfRange {
+                parameter: Parameter::SampleWeight,
+                range: "within [0, 1] for rows of bad weight",
+                value: fill.to_string(),
+                remedy: "give a public value in units of the largest weight",
+            });
+        }
+        let admit = |w: f64| if w.is_nan() { fill } else { w.clamp(0.0, 1.0) };
+        self.sample_weights = Some(weights.iter().map(|&w| admit(w)).collect());
         Ok(self)
     }
 
@@ -133,6 +152,11 @@ impl Dataset {
         self.offsets.as_ref().map_or(0.0, |o| o[row])
     }
 
+    /// The row's sampling weight in units of the largest; 1 where there are none.
+    pub(crate) fn sample_weight(&self, row: usize) -> f64 {
+        self.sample_weights.as_ref().map_or(1.0, |w| w[row])
+    }
+
     /// Whether rows may have weight zero: public, whichever have it.
     pub(crate) fn has_weights(&self) -> bool {
         self.weights.is_some()
@@ -146,6 +170,7 @@ impl Dataset {
             grouped: self.units.is_some(),
             dropped: self.weights.is_some(),
             exposures: self.offsets.is_some(),
+            weighted: self.sample_weights.is_some(),
         }
     }
 
@@ -159,27 +184,19 @@ impl Dataset {
 
     /// The same people with other entries, of as many rows.
     pub(crate) fn with_design(&self, design: Design) -> Self {
-        let Self { response, weights, offsets, units, .. } = self.clone();
-        Self { design, response, weights, offsets, units }
+        Self { design, ..self.clone() }
     }
 
-    /// The sum over each unit's rows of `value(row)`, within `1e-10` of the sum of their sizes, however many rows a unit has.
-    ///
-    /// What an addition loses is found exactly (Knuth's TwoSum) and added up apart. With `u = 2^-53` and `m` rows the result is within
-    /// `u |sum| + (m u)^2 / (1 - m u)^2` times the sum of the sizes (Ogita, Rump and Oishi, *Accurate sum and dot product*, 2005,
-    /// Proposition 4.5), which is below `6e-11` times it for `2^36` rows. Whole numbers are added exactly.
+    /// The sum over each unit's rows of `value(row)`, within `2^-52` of the sum of their sizes, however many rows a unit has and in
+    /// whatever order ([`unit_sums`](super::unit_sums)). Whole numbers are added exactly.
     pub(crate) fn sum_by_unit(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
-        let Some(units) = &self.units else { return (0..self.design.rows()).map(value).collect() };
-        let mut sums = vec![(0.0, 0.0); units.count];
-        for (row, &unit) in units.of_row.iter().enumerate() {
-            let (high, low): &mut (f64, f64) = &mut sums[unit as usize];
-            let value = value(row);
-            let sum = *high + value;
-            let part = sum - *high;
-            *low += (*high - (sum - part)) + (value - part);
-            *high = sum;
-        }
-        sums.into_iter().map(|(high, low)| high + low).collect()
+        let values: Vec<f64> = (0..self.design.rows()).map(value).collect();
+        let Some(units) = &self.units else { return values };
+        let mut sums = vec![UnitSum::new(); units.count];
+        let each = || units.of_row.iter().zip(&values);
+        each().for_each(|(&unit, &x)| sums[unit as usize].see(x));
+        each().for_each(|(&unit, &x)| sums[unit as usize].add(x));
+        sums.iter().map(UnitSum::value).collect()
     }
 
     /// Those of one number per unit that belong to units which count: that have a row of weight above zero. A unit's replacement
@@ -192,8 +209,8 @@ impl Dataset {
         values.into_iter().zip(weights).filter(|(_, weight)| *weight > 0.0).map(|(value, _)| value).collect()
     }
 
-    /// The sum over each unit's rows of `value(row) * entry(column, x)`, as a design with one row per unit. Sums of many rows
-    /// round: each is clipped to l2 norm `bound` as computed.
+    /// The sum over each unit's rows of `value(row) * entry(column, x)`, in whatever order they are, as a design with one row per unit. Sums of
+    /// many rows round: each is clipped to l2 norm `bound` as computed.
     pub(crate) fn score_sums(
         &self,
         value: impl Fn(usize) -> f64,
@@ -202,23 +219,38 @@ impl Dataset {
     ) -> Result<Design> {
         let d = self.design.columns();
         let mut sums = vec![0.0; self.units() * d];
-        for row in 0..self.design.rows() {
-            let (weight, unit) = (value(row), self.unit_of(row));
-            let sums = &mut sums[unit * d..][..d];
-            for ((j, sum), x) in sums.iter_mut().enumerate().zip(self.design.row(row)) {
-                *sum += weight * entry(j, x);
+        let (mut products, mut column) = (Vec::new(), Vec::new());
+        self.for_each_unit(|unit, rows| {
+            products.clear();
+            for &row in rows {
+                let weight = value(row);
+                products.extend(self.design.row(row).enumerate().map(|(j, x)| weight * entry(j, x)));
             }
-        }
+            for (j, out) in sums[unit * d..][..d].iter_mut().enumerate() {
+                column.clear();
+                column.extend(products.iter().skip(j).step_by(d));
+                *out = unit_sums::sum(&column);
+            }
+        });
         sums.chunks_exact_mut(d).for_each(|sum| clip_l2(sum, bound));
         Design::from_f64(self.units(), d, sums)
     }
 
+    /// Calls `each` with every unit that has rows, and these.
+    fn for_each_unit(&self, mut each: impl FnMut(usize, &[usize])) {
+        let Some(units) = &self.units else {
+            return (0..self.design.rows()).for_each(|row| each(row, &[row]));
+        };
+        let mut order: Vec<usize> = (0..units.of_row.len()).collect();
+        order.sort_by_key(|&row| units.of_row[row]);
+        for rows in order.chunk_by(|&a, &b| units.of_row[a] == units.of_row[b]) {
+            each(units.of_row[rows[0]] as usize, rows);
+        }
+    }
+
     /// The same people with the given columns of the design only.
     pub(crate) fn with_columns(&self, columns: &[usize]) -> Result<Self> {
-        let Self { design, response, weights, offsets, units } = self;
-        let design = design.select_columns(columns)?;
-        let (weights, offsets, units) = (weights.clone(), offsets.clone(), units.clone());
-        Ok(Self { design, response: response.clone(), weights, offsets, units })
+        Ok(self.with_design(self.design.select_columns(columns)?))
     }
 
     /// The same rows, of whatever storage, in double precision: so that they can be measured from a centre.
@@ -242,6 +274,7 @@ impl Dataset {
             response: pick(&self.response),
             weights: self.weights.as_deref().map(pick),
             offsets: self.offsets.as_deref().map(pick),
+            sample_weights: self.sample_weights.as_deref().map(pick),
             units: None,
             design: Design::from_f64(rows.len(), columns, entries)?,
         })

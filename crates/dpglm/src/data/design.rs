@@ -120,7 +120,7 @@ impl Design {
     }
 
     /// One row's entries, column after column.
-    pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = f64> {
+    pub fn row(&self, row: usize) -> impl Iterator<Item = f64> {
         let mut stored = self.stored(row).peekable();
         (0..self.columns).map(move |column| stored.next_if(|(at, _)| *at == column).map_or(0.0, |(_, x)| x))
     }

@@ -16,18 +16,33 @@ pub struct Shape {
     pub dropped: bool,
     /// Whether rows have an exposure.
     pub exposures: bool,
+    /// Whether rows have a sampling weight.
+    pub weighted: bool,
 }
 
 impl Shape {
     /// One row a person, all of them counted, without exposures.
     pub fn new(columns: usize, units: usize) -> Self {
-        Self { columns, units, grouped: false, dropped: false, exposures: false }
+        Self { columns, units, grouped: false, dropped: false, exposures: false, weighted: false }
+    }
+
+    /// Refuses exposures where they mean nothing, and sampling weights.
+    pub(crate) fn require_unweighted(self, takes_exposures: bool) -> Result<()> {
+        self.require_exposures(takes_exposures)?;
+        if self.weighted {
+            return Err(Error::Conflict(
+                "sample weights go with method likelihood alone: leave out one of the two".into(),
+            ));
+        }
+        Ok(())
     }
 
     /// Refuses exposures where they mean nothing.
     pub(crate) fn require_exposures(self, taken: bool) -> Result<()> {
         if self.exposures && !taken {
-            return Err(Error::Conflict("exposures go with counts: fit a Poisson regression".into()));
+            return Err(Error::Conflict(
+                "exposures go with counts and amounts: fit a Poisson, gamma or Tweedie regression".into(),
+            ));
         }
         Ok(())
     }
@@ -51,6 +66,11 @@ impl Shape {
     /// A person may have several rows.
     pub fn grouped(self) -> Self {
         Self { grouped: true, ..self }
+    }
+
+    /// Rows have a sampling weight.
+    pub fn weighted(self) -> Self {
+        Self { weighted: true, ..self }
     }
 
     /// Rows have an exposure.

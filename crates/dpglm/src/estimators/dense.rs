@@ -1,6 +1,7 @@
-//! Linear, logistic, Poisson and multinomial regression by few score passes in whitened coordinates.
+//! Regression of any family by few score passes in whitened coordinates.
 //!
-//! What is estimated is the maximum-likelihood fit of the table within its declared bounds. What clipping, weighting and shrinking do
+//! What is estimated is the maximum-likelihood fit of the table within its declared bounds; with sampling weights the weighted fit, the
+//! root of `sum of weight * score`. What clipping, weighting and shrinking do
 //! to it vanishes as the number of units times epsilon grows, at the rate of the privacy noise.
 //!
 //! # Algorithm
@@ -15,6 +16,7 @@
 //! 5. Where the budget allows, at one of them the slope matrix.
 //! 6. Back to the columns as stored.
 //! 7. `inference`: if intervals are asked for, unshrunk estimates with standard errors.
+//! 8. If it is asked for, the dispersion: a level that few units' squared distances from their means exceed, and the mean clipped there.
 //!
 //! The rows are read at most 16 times: moments, norms and products of the columns, norms again, ten score passes, the slope matrix,
 //! and for real responses and counts the sizes of scores midway. Units with several rows are read twice in each of five
@@ -22,7 +24,9 @@
 //!
 //! # Guarantee
 //! Replacement of one unit (row), for every data set. Entries are clamped to [-1, 1], responses to their domain; each pass has its own
-//! bound (`passes`), enforced on the computed numbers, with the rounding of sums charged.
+//! bound (`passes`), enforced on the computed numbers, with the rounding of sums charged. A sampling weight is a private number of its row,
+//! clamped to its declared bounds. It multiplies the row's score before the score is bounded, so every bound holds for weighted
+//! scores; sums are divided by the public number of units, and the mean weight is released and paid for.
 //!
 //! # Why private
 //! Levels are selections, the rest are Gaussian releases, each of which may depend on the ones before; the accountant composes them.
@@ -42,6 +46,8 @@ mod scores;
 mod standardization;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod weighted;
 mod whitening;
 
 use super::bounds::regression::RegressionSearch;
@@ -72,6 +78,7 @@ pub struct Regression {
     ridge: f64,
     radius: Option<f64>,
     level: Option<f64>,
+    dispersion: bool,
     search: Option<Box<RegressionSearch>>,
 }
 
@@ -82,6 +89,8 @@ pub struct RegressionFit {
     pub coefficients: Vec<Vec<f64>>,
     /// Unshrunk estimates with their intervals, if asked for: of each block.
     pub inference: Option<Vec<Inference>>,
+    /// The dispersion, if it was asked for: the mean of `(y - mean)^2 / variance(mean)`, n over n less the columns times.
+    pub dispersion: Option<f64>,
     /// The bounds that were found, if any: coefficients of these columns belong to the column as scaled by them
     /// ([`FoundBounds::scaling`]).
     pub bounds: Option<FoundBounds>,
@@ -113,7 +122,15 @@ impl Regression {
                 "this method takes real responses with a linear mean alone: use gradient descent for other means".into(),
             ));
         }
-        Ok(Self { likelihood, intercept: false, ridge: 0.0, radius: None, level: None, search: None })
+        Ok(Self {
+            likelihood,
+            intercept: false,
+            ridge: 0.0,
+            radius: None,
+            level: None,
+            dispersion: false,
+            search: None,
+        })
     }
 
     /// The design's first column is constant 1: its coefficient is the intercept.
@@ -138,6 +155,19 @@ impl Regression {
     /// Also gives confidence intervals of this level (0.95) for the unpenalised likelihood's coefficients, paid from the same budget.
     pub fn intervals(mut self, level: f64) -> Result<Self> {
         self.level = Some(require_level(level)?);
+        Ok(self)
+    }
+
+    /// Also gives the dispersion: by how much responses vary more than their means say. Paid from the same budget. Standard errors do not
+    /// need it: they are those of the scores as they are, whatever the variance.
+    pub fn dispersion(mut self) -> Result<Self> {
+        if !self.likelihood.has_dispersion() {
+            return Err(Error::Conflict(
+                "a response of levels has no dispersion, its variance follows from its mean: leave it out"
+                    .into(),
+            ));
+        }
+        self.dispersion = true;
         Ok(self)
     }
 
@@ -284,12 +314,30 @@ impl Regression {
                 inferred = Some(found);
             }
         }
+        // Step 8
+        let dispersion = match model.dispersion {
+            true => Some(response.dispersion(plan, rows, &stored, &mut session)?),
+            false => None,
+        };
+        if dispersion.is_some() && plan.slopes.is_some() {
+            read();
+        }
         let coefficients = response.in_units_of_the_target(model, stored);
         let inference = model.level.map(|level| response.inference(model, inferred, &coefficients, level));
         let certificate = session
             .close(rows.adjacency())
             .enforcing("entries are clamped to [-1, 1] and responses to their domain")
             .enforcing("the rows of a unit are weighted so that their scores and products are bounded");
+        let certificate = match model.likelihood.family() {
+            Some(family) => family.provided_for(certificate),
+            None => certificate,
+        };
+        let certificate = match plan.shape.weighted {
+            true => certificate.enforcing(
+                "sample weights are clamped to their declared bounds, and a row's weighted score is bounded as a whole",
+            ),
+            false => certificate,
+        };
         let certificate = match &searched {
             Some(_) => {
                 certificate.enforcing("numbers beyond bounds that were found count as the nearest end")
@@ -297,7 +345,7 @@ impl Regression {
             None => certificate,
         };
         let bounds = searched.map(|(found, _)| found);
-        Ok(RegressionFit { coefficients, inference, bounds, certificate })
+        Ok(RegressionFit { coefficients, inference, dispersion, bounds, certificate })
     }
 }
 

@@ -37,7 +37,8 @@ use super::bounds::Magnitude;
 use super::means::{Block, MeanRows, MeanShape, Means, Moments};
 use crate::central::interval::require_level;
 use crate::error::{Error, Parameter, Result};
-use crate::passes::cells::CellRows;
+use crate::noise::RandomSource;
+use crate::passes::cells::{CellRows, PrivateCells};
 use crate::release::{CalibratedPlan, Estimator, Prepared, Privacy, Progress, ReleaseSession, require_shape};
 use plan::Plan;
 
@@ -198,6 +199,14 @@ impl Estimator for Describe {
         _: Progress<'_>,
     ) -> Result<DescribeFit> {
         self.run_on(rows, plan, session)
+    }
+}
+
+impl Prepared<Describe> {
+    /// Fits rows that need not be one table in memory: the same rows and the same noise give the same fit, to the last bit.
+    pub fn fit_rows(&self, rows: &dyn PrivateCells, rng: &mut RandomSource) -> Result<DescribeFit> {
+        self.require(rows.shape())?;
+        self.estimator.run_on(rows, &self.layout, self.plan.open(rng))
     }
 }
 

@@ -41,7 +41,8 @@ use super::bounds::{Magnitude, Search, require_share};
 use crate::central::interval::require_level;
 use crate::data::range::require_interval;
 use crate::error::{Error, Parameter, Result};
-use crate::passes::cells::CellRows;
+use crate::noise::RandomSource;
+use crate::passes::cells::{CellRows, PrivateCells};
 use crate::release::{
     CalibratedPlan, Estimator, PlannedRelease, Prepared, Privacy, Progress, ReleaseSession, require_shape,
 };
@@ -232,6 +233,14 @@ impl Estimator for Means {
         _: Progress<'_>,
     ) -> Result<MeansFit> {
         self.run_on(rows, plan, session)
+    }
+}
+
+impl Prepared<Means> {
+    /// Fits rows that need not be one table in memory: the same rows and the same noise give the same fit, to the last bit.
+    pub fn fit_rows(&self, rows: &dyn PrivateCells, rng: &mut RandomSource) -> Result<MeansFit> {
+        self.require(rows.shape())?;
+        self.estimator.run_on(rows, &self.layout, self.plan.open(rng))
     }
 }
 

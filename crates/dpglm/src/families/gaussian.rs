@@ -10,7 +10,7 @@ struct Gaussian;
 impl Family {
     /// A real response with a linear mean.
     pub fn gaussian() -> Self {
-        Self::new(Gaussian)
+        Self::built_in(Gaussian)
     }
 }
 

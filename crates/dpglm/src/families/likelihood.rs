@@ -132,15 +132,43 @@ impl Likelihood {
         }
         Err(Error::OutOfRange {
             parameter: Parameter::TargetBounds,
-            range: "at least 0 for counts",
+            range: if self.domain() == Domain::Positive {
+                "above 0 for amounts above 0"
+            } else {
+                "at least 0 for counts and amounts"
+            },
             value: format!("[{low}, {high}]"),
-            remedy: "declare the smallest and the largest count a row may have",
+            remedy: "declare the smallest and the largest value a row may have",
         })
     }
 
     /// The nearest value of the response's domain: the public rule for a value outside it.
     pub(crate) fn admit(&self, y: f64) -> f64 {
         self.domain().admit(y, self.bounds())
+    }
+
+    /// The squared distance of a response from its mean in units of its variance, up to the dispersion; zero of classes. It is finite and not
+    /// below zero, whatever a family says.
+    pub(crate) fn pearson(&self, (y, offset): (f64, f64), predictor: f64) -> f64 {
+        let Some(family) = self.family() else { return 0.0 };
+        let mean = family.mean(finite(predictor) + if family.takes_exposures() { offset } else { 0.0 });
+        finite((y - mean) * (y - mean) / family.variance(mean)).max(0.0)
+    }
+
+    /// Whether a dispersion can differ from what the mean says.
+    pub(crate) fn has_dispersion(&self) -> bool {
+        self.is_real()
+    }
+
+    /// How large scores are beside those of a logit, of a binary response at even chances; 1 for all others.
+    pub(crate) fn score_scale(&self) -> f64 {
+        match self.family() {
+            Some(family) if family.domain() == Domain::Binary => {
+                let even = family.link(0.5).unwrap_or(0.0);
+                2.0 * family.likelihood_score((0.0, 0.0), even).1.slope.max(1e-6).sqrt()
+            }
+            _ => 1.0,
+        }
     }
 
     /// Whether the size of a score is the residual's own; else it bounds that of any response.

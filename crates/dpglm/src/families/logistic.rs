@@ -10,7 +10,7 @@ struct Logistic;
 impl Family {
     /// A response of 0 or 1 with a linear logit.
     pub fn logistic() -> Self {
-        Self::new(Logistic)
+        Self::built_in(Logistic)
     }
 }
 
@@ -21,6 +21,10 @@ impl ResponseFamily for Logistic {
 
     fn summary(&self) -> &'static str {
         "A response of two levels: logistic regression"
+    }
+
+    fn multiplies(&self) -> Option<&'static str> {
+        Some("the odds of")
     }
 
     fn domain(&self) -> Domain {

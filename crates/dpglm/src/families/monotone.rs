@@ -67,6 +67,10 @@ impl ResponseFamily for MonotoneLink {
         None
     }
 
+    fn is_canonical(&self) -> bool {
+        false
+    }
+
     fn deviance(&self, predictor: f64, y: f64) -> f64 {
         let residual = y - self.mean(predictor);
         residual * residual

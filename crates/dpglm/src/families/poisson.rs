@@ -10,7 +10,7 @@ struct Poisson;
 impl Family {
     /// A count with a log-linear mean, times the exposure.
     pub fn poisson() -> Self {
-        Self::new(Poisson)
+        Self::built_in(Poisson)
     }
 }
 
@@ -49,6 +49,10 @@ impl ResponseFamily for Poisson {
 
     fn takes_exposures(&self) -> bool {
         true
+    }
+
+    fn variance(&self, mean: f64) -> f64 {
+        mean
     }
 
     fn deviance(&self, predictor: f64, y: f64) -> f64 {

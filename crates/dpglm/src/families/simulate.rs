@@ -29,3 +29,21 @@ pub(crate) fn poisson(mean: f64, rng: &mut RandomSource) -> f64 {
 pub(crate) fn uniform(rng: &mut RandomSource) -> f64 {
     (rng.next_u64() >> 11) as f64 * 2f64.powi(-53)
 }
+
+/// Gamma of scale 1, zero for a shape of zero (Marsaglia and Tsang 2000).
+pub(crate) fn gamma(shape: f64, rng: &mut RandomSource) -> f64 {
+    if shape <= 0.0 {
+        return 0.0;
+    }
+    if shape < 1.0 {
+        return gamma(shape + 1.0, rng) * (1.0 - uniform(rng)).powf(1.0 / shape);
+    }
+    let d = shape - 1.0 / 3.0;
+    loop {
+        let x = normal(0.0, 1.0, rng);
+        let v = (1.0 + x / (9.0 * d).sqrt()).powi(3);
+        if v > 0.0 && (1.0 - uniform(rng)).ln() < 0.5 * x * x + d * (1.0 - v + v.ln()) {
+            return d * v;
+        }
+    }
+}

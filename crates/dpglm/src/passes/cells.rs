@@ -80,6 +80,12 @@ pub(crate) trait CellRows {
     fn answer(&self, pass: &CellPass) -> Result<Partial>;
 }
 
+/// Private rows that means and descriptions can be had of wherever they are.
+#[expect(private_bounds, reason = "passes are asked by estimators alone")]
+pub trait PrivateCells: CellRows {}
+
+impl<R: CellRows> PrivateCells for R {}
+
 impl dyn CellRows + '_ {
     /// Who is protected.
     pub(crate) fn adjacency(&self) -> Adjacency {

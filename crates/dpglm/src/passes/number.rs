@@ -16,6 +16,10 @@ pub(crate) enum Number {
     Class { likelihood: Likelihood, class: usize },
     /// The exposure in units of a level, at most 1.
     Exposure { level: f64 },
+    /// The sampling weight in units of a level, at most 1.
+    SampleWeight { level: f64 },
+    /// The row's squared distance from its mean in units of its variance, weighted, as a share of a level, at most 1.
+    Pearson { at: At, level: f64 },
     /// An entry as stored, or the response as given where no column is named, clamped.
     Entry { column: Option<usize>, low: f64, high: f64 },
     /// How far that lies above a centre, or below it.
@@ -45,11 +49,16 @@ impl Number {
     /// Whether rows of so many columns have it.
     pub(super) fn is_for(&self, columns: usize) -> bool {
         match self {
-            Self::Counted(_) | Self::Response { .. } | Self::Class { .. } | Self::Exposure { .. } => true,
+            Self::Counted(_)
+            | Self::Response { .. }
+            | Self::Class { .. }
+            | Self::Exposure { .. }
+            | Self::SampleWeight { .. } => true,
             Self::Entry { column, low, high } | Self::Side { column, low, high, .. } => {
                 column.is_none_or(|column| column < columns) && low <= high
             }
             Self::Norm { map } => map.is_for(columns),
+            Self::Pearson { at, .. } => at.view.outputs() == 1 && at.is_for(columns),
             Self::ScoreSize { map, at } | Self::SlopeTrace { map, at } | Self::FarTrace { map, at, .. } => {
                 map.is_for(columns) && at.is_for(columns)
             }

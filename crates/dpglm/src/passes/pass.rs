@@ -70,6 +70,8 @@ impl At {
             && self.coefficients.len() == outputs * columns
             && self.view.directions.nrows() == outputs
             && self.view.likelihood.validate().is_ok()
+            && self.view.weight > 0.0
+            && self.view.weight.is_finite()
     }
 }
 

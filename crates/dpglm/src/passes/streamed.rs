@@ -10,15 +10,14 @@
 //! A few blocks at a time: one per core, one that is read ahead and one that waits. Each row's norm is kept from pass to pass while it fits in
 //! what the caller allows for that, and computed again where it does not.
 
+use super::kept::Kept;
 use super::partial::Partial;
 use super::pass::{Pass, Rows};
-use super::row_map::RowMap;
-use super::table::{Carried, Table};
+use super::table::Table;
 use crate::data::{Dataset, Shape};
 use crate::error::{Error, Result};
 use crate::parallel::{self, lock};
 use crate::privacy::Adjacency;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -50,17 +49,7 @@ pub struct Streamed {
     rescaled: Vec<Vec<Option<(f64, f64)>>>,
     /// Bytes of norms that may be kept.
     memory: usize,
-    kept: Mutex<Kept>,
-}
-
-/// What blocks keep from pass to pass.
-#[derive(Default)]
-struct Kept {
-    blocks: HashMap<usize, Carried>,
-    /// The last two maps, each held once.
-    maps: Vec<Arc<RowMap>>,
-    /// Of the norms.
-    bytes: usize,
+    kept: Mutex<Kept<usize>>,
 }
 
 /// A pass in progress.
@@ -74,7 +63,7 @@ struct Sum {
 impl Streamed {
     /// Rows in these blocks. Up to so many bytes of what is derived from rows are kept from pass to pass, which spares time.
     pub fn new(blocks: Arc<dyn Blocks>, memory: usize) -> Self {
-        Self { blocks, rescaled: Vec::new(), memory, kept: Mutex::default() }
+        Self { blocks, rescaled: Vec::new(), memory, kept: Mutex::new(Kept::new(memory)) }
     }
 
     /// What is public of all rows together.
@@ -94,43 +83,10 @@ impl Streamed {
             data = data.with_design(data.design().rescaled(maps)?);
         }
         let units = data.units();
-        let table = Table::carrying(data, lock(&self.kept).take(block));
+        let table = Table::carrying(data, lock(&self.kept).take(&block));
         let partial = table.pass(pass)?;
-        self.keep(block, table.carried());
+        lock(&self.kept).keep(block, table.carried());
         Ok((partial, units))
-    }
-
-    /// Keeps what fits.
-    fn keep(&self, block: usize, mut carried: Carried) {
-        let kept = &mut *lock(&self.kept);
-        for (map, _) in &mut carried.norms {
-            match kept.maps.iter().find(|known| *known == map) {
-                Some(known) => *map = known.clone(),
-                None => kept.maps.push(map.clone()),
-            }
-        }
-        if kept.maps.len() > 2 {
-            // Norms in older maps are asked for no more.
-            kept.maps.drain(..kept.maps.len() - 2);
-            let maps = &kept.maps;
-            kept.bytes = 0;
-            for block in kept.blocks.values_mut() {
-                block.norms.retain(|(map, _)| maps.contains(map));
-                kept.bytes += size(block);
-            }
-        }
-        let maps = &kept.maps;
-        let mut room = self.memory.saturating_sub(kept.bytes);
-        // The last map's are asked for next.
-        carried.norms.reverse();
-        carried.norms.retain(|(map, norms)| {
-            let fits = maps.contains(map) && size_of_val(norms.as_slice()) <= room;
-            room -= if fits { size_of_val(norms.as_slice()) } else { 0 };
-            fits
-        });
-        carried.norms.reverse();
-        kept.bytes += size(&carried);
-        kept.blocks.insert(block, carried);
     }
 
     /// Refuses a block that is not of these rows.
@@ -144,19 +100,6 @@ impl Streamed {
         }
         Err(Error::Conflict("a block of rows has another shape than all rows: nothing is released".into()))
     }
-}
-
-impl Kept {
-    fn take(&mut self, block: usize) -> Carried {
-        let carried = self.blocks.remove(&block).unwrap_or_default();
-        self.bytes -= size(&carried);
-        carried
-    }
-}
-
-/// The bytes of a block's norms.
-fn size(carried: &Carried) -> usize {
-    carried.norms.iter().map(|(_, norms)| size_of_val(norms.as_slice())).sum()
 }
 
 impl Rows for Streamed {
@@ -224,7 +167,7 @@ impl Rows for Streamed {
         let mut rescaled = self.rescaled.clone();
         rescaled.push(maps.to_vec());
         let (blocks, memory) = (self.blocks.clone(), self.memory);
-        Ok(Box::new(Self { blocks, rescaled, memory, kept: Mutex::default() }))
+        Ok(Box::new(Self { blocks, rescaled, memory, kept: Mutex::new(Kept::new(memory)) }))
     }
 }
 

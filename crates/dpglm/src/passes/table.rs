@@ -136,7 +136,8 @@ impl<'a> Table<'a> {
         let (mut sizes, mut slopes) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
         let each = predictors.chunks_exact(outputs).zip(residuals.chunks_exact_mut(outputs));
         for (row, (predictors, residuals)) in each.enumerate() {
-            let score = at.view.score(values[row], data.offset(row), predictors, residuals);
+            let score =
+                at.view.score(values[row], data.offset(row), data.sample_weight(row), predictors, residuals);
             sizes.push(score.size);
             slopes.push(score.slope);
         }
@@ -201,6 +202,15 @@ impl<'a> Table<'a> {
                 of(&|row| f64::from(u8::from(likelihood.admit(data.response()[row]) == *class as f64)))
             }
             Number::Exposure { level } => of(&|row| data.offset(row).exp().min(1.0).min(*level) / level),
+            Number::SampleWeight { level } => of(&|row| data.sample_weight(row).min(*level) / level),
+            Number::Pearson { at, level } => {
+                let (predictors, values) = (self.predictors(&at.coefficients, 1), self.values(at));
+                of(&|row| {
+                    let u = predictors[row] + at.view.base[0];
+                    let square = at.view.likelihood.pearson((values[row], data.offset(row)), u);
+                    (square * data.sample_weight(row) / at.view.weight).min(*level) / level
+                })
+            }
             Number::Entry { column, low, high } => of(&|row| cell(data, row, *column).clamp(*low, *high)),
             Number::Side { column, low, high, centre, upper } => of(&|row| {
                 let x = cell(data, row, *column).clamp(*low, *high);
@@ -319,7 +329,8 @@ impl<'a> Table<'a> {
         let slopes: Vec<AtomicU64> = (0..norms.len()).map(|_| AtomicU64::new(0)).collect();
         let (allowed, own_size) = (bounds.score * SHORT, at.view.likelihood.own_size());
         let residual = |row: usize, predictors: &[f64], out: &mut [f64]| {
-            let RowScore { size, slope } = at.view.score(values[row], data.offset(row), predictors, out);
+            let RowScore { size, slope } =
+                at.view.score(values[row], data.offset(row), data.sample_weight(row), predictors, out);
             let (norm, weight) = (norms[row], data.weight(row));
             let factor = (allowed / (norm * size)).min(1.0);
             out.iter_mut().for_each(|r| *r *= weight * factor);
@@ -385,7 +396,8 @@ impl<'t> Far<'t> {
     /// Writes the slope of a row's residuals by direction, and gives its trace.
     fn curvature(&self, row: usize, out: &mut [f64]) -> f64 {
         let Scored { values, slopes, .. } = self.scored;
-        self.at.view.curvature(values[row], self.scored.residuals(row), slopes[row], out)
+        let weight = self.data.sample_weight(row);
+        self.at.view.curvature(values[row], weight, self.scored.residuals(row), slopes[row], out)
     }
 
     /// The trace of each row's slope, times its squared norm.

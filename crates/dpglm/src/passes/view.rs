@@ -14,6 +14,8 @@ pub(crate) struct ResponseView {
     pub unit: f64,
     /// The start of each linear predictor.
     pub base: Vec<f64>,
+    /// Sampling weights are measured in this unit: their mean, as far as it is known.
+    pub weight: f64,
     /// The directions among the predictors in which coefficients differ, as columns.
     pub directions: DMatrix<f64>,
 }
@@ -21,7 +23,14 @@ pub(crate) struct ResponseView {
 impl ResponseView {
     /// As it is given, of one linear predictor that starts at zero.
     pub(crate) fn new(likelihood: Likelihood) -> Self {
-        Self { likelihood, shift: 0.0, unit: 1.0, base: vec![0.0], directions: DMatrix::identity(1, 1) }
+        Self {
+            likelihood,
+            shift: 0.0,
+            unit: 1.0,
+            base: vec![0.0],
+            weight: 1.0,
+            directions: DMatrix::identity(1, 1),
+        }
     }
 
     /// The number of linear predictors.
@@ -39,31 +48,53 @@ impl ResponseView {
         (self.likelihood.admit(y) - self.shift) / self.unit
     }
 
-    /// Writes the residuals of a row whose response is `value`.
+    /// Writes the residuals of a row whose response is `value`, times its sampling weight.
     #[inline]
     pub(super) fn score(
         &self,
         value: f64,
         offset: f64,
+        weight: f64,
         predictors: &[f64],
         residuals: &mut [f64],
     ) -> RowScore {
-        self.likelihood.score((value, offset), &self.base, predictors, residuals)
+        let row = self.likelihood.score((value, offset), &self.base, predictors, residuals);
+        if weight == self.weight {
+            return row;
+        }
+        // A product is the same function of both sizes, which rounding does not turn round.
+        let times = weight / self.weight;
+        residuals.iter_mut().for_each(|r| *r *= times);
+        RowScore { size: row.size * times, slope: row.slope * times }
     }
 
     /// Writes the upper triangle of the slope of a row's residuals by direction, a positive semi-definite matrix, and gives its trace,
     /// computed from the same numbers. Of shares p it is the sum of `p_c p_k (q_c - q_k) (q_c - q_k)'` over pairs of classes, q the rows
-    /// of the directions: no term cancels another.
-    pub(super) fn curvature(&self, value: f64, residuals: &[f64], slope: f64, out: &mut [f64]) -> f64 {
+    /// of the directions: no term cancels another. Of a weighted row all is multiplied by its sampling weight.
+    pub(super) fn curvature(
+        &self,
+        value: f64,
+        weight: f64,
+        residuals: &[f64],
+        slope: f64,
+        out: &mut [f64],
+    ) -> f64 {
         if self.outputs() == 1 {
             out[0] = slope;
             return out[0];
         }
-        let share = |class: usize| f64::from(u8::from(class as f64 == value)) - residuals[class];
+        let times = weight / self.weight;
         let mut trace = 0.0;
         out.fill(0.0);
+        if times == 0.0 {
+            return trace;
+        }
+        let share = |class: usize| {
+            let share = f64::from(u8::from(class as f64 == value)) - residuals[class] / times;
+            share.max(0.0)
+        };
         for (c, k) in pairs(residuals.len()).filter(|(c, k)| c < k) {
-            let both = share(c) * share(k);
+            let both = times * share(c) * share(k);
             trace += 2.0 * both;
             let apart = |a: usize| self.directions[(c, a)] - self.directions[(k, a)];
             for (out, (a, b)) in out.iter_mut().zip(pairs(self.directions())) {

@@ -17,3 +17,16 @@ pub enum Adjacency {
     /// One row is replaced, and a row describes two people.
     ReplacePair,
 }
+
+impl Adjacency {
+    /// Whom a promise about these neighbours protects, in words.
+    pub fn protected(&self) -> String {
+        match self {
+            Self::ReplaceRow => "one row".into(),
+            Self::ReplaceUnit(column) => format!("one {column}: all rows that carry the same `{column}`"),
+            Self::ReplaceUserRecord => "one user's record".into(),
+            Self::ReplaceUserLabel => "one user's label".into(),
+            Self::ReplacePair => "one row, which describes two people".into(),
+        }
+    }
+}

@@ -10,6 +10,7 @@
 //! | rows of one person carry one id | it knows people by that column only |
 //! | one report a user | it does not see what a device sent elsewhere |
 //! | the order of the rows | where places are used, it is given the rows in some order, not why in that one |
+//! | losses and families of the caller's own are functions | it calls code that it cannot read |
 //! | randomness is computational | exact noise is drawn from a cipher's output, and no cipher is proved to be secure |
 //! | time and memory are not observed | both depend on the rows |
 //! | failed runs are not released | whether and where a run fails may depend on the rows |
@@ -32,6 +33,8 @@ pub(crate) const TIMING: &str =
 pub(crate) const FAILED: &str = "a failed run is not released";
 /// Of a release that goes by the places of rows in the table.
 pub const ORDER: &str = "the order of the rows does not depend on their private cells: a table sorted by one must be shuffled first";
+/// Of a loss or a family that the caller wrote.
+pub const OWN_CODE: &str = "the loss or family that the caller wrote computes its answer for a row from that row alone: it remembers no other";
 
 /// In the local model: what is declared, and who answers.
 pub(crate) const LOCAL_DECLARED: &str =

@@ -39,6 +39,11 @@ fn with_exposures(target: (f64, f64)) -> Vec<(&'static str, Frame)> {
     ways
 }
 
+/// With sampling weights, which maximum likelihood alone takes.
+fn sampled(target: (f64, f64), per_unit: Option<usize>) -> (&'static str, Frame) {
+    ("sample weights", Frame { sampled: true, per_unit, ..Frame::new(UNITS, 3, target).with_intercept() })
+}
+
 /// Targets so many times their span away from zero.
 pub(super) const OFFSETS: [(&str, f64); 4] =
     [("offset 1e0", 1e0), ("offset 1e4", 1e4), ("offset 1e8", 1e8), ("offset 1e12", 1e12)];
@@ -117,7 +122,8 @@ fn likelihood_of(name: &'static str, likelihood: Likelihood, frame: Frame, inter
 pub(super) fn linear_likelihood() -> Result<AuditCase> {
     let (low, high) = (-2.0, 3.0);
     let one = |(name, frame)| likelihood(name, Likelihood::gaussian(low, high), frame);
-    let mut variants: Vec<Variant> = ways((low, high)).into_iter().map(one).collect();
+    let mut variants: Vec<Variant> =
+        ways((low, high)).into_iter().chain([sampled((low, high), None)]).map(one).collect();
     variants.extend(OFFSETS.map(|(name, times)| {
         let (low, high) = offset(times);
         let frame = Frame::new(UNITS, 2, (low, high)).with_intercept();
@@ -125,22 +131,62 @@ pub(super) fn linear_likelihood() -> Result<AuditCase> {
     }));
     variants.push(with_intervals(Likelihood::gaussian(low, high), (low, high), Some(3)));
     variants.push(searching(Likelihood::gaussian(low, high), (low, high)));
-    audit("linear-likelihood", variants, NONE)
+    audit("linear-likelihood", variants, SAMPLED)
 }
 
 pub(super) fn logistic_likelihood() -> Result<AuditCase> {
-    let ways = ways((0.0, 1.0)).into_iter();
+    let ways = ways((0.0, 1.0)).into_iter().chain([sampled((0.0, 1.0), None)]);
     let variants = ways.map(|(name, frame)| likelihood(name, Likelihood::logistic(), frame));
     let variants = variants.chain([with_intervals(Likelihood::logistic(), (0.0, 1.0), None)]);
-    audit("logistic-likelihood", variants.collect(), NONE)
+    audit("logistic-likelihood", variants.collect(), SAMPLED)
 }
 
 pub(super) fn poisson_likelihood() -> Result<AuditCase> {
     let (low, high) = (0.0, 9.0);
     let one = |(name, frame)| likelihood(name, Likelihood::poisson(low, high), frame);
     let intervals = with_intervals(Likelihood::poisson(low, high), (low, high), Some(3));
-    let variants = with_exposures((low, high)).into_iter().map(one).chain([intervals]);
-    audit("poisson-likelihood", variants.collect(), EXPOSURES)
+    let ways = with_exposures((low, high)).into_iter().chain([sampled((low, high), Some(3))]);
+    audit("poisson-likelihood", ways.map(one).chain([intervals]).collect(), BOTH)
+}
+
+/// A family of one predictor that shares its passes with those above: with intervals of rows or of units.
+fn added(
+    name: &'static str,
+    family: Family,
+    target: (f64, f64),
+    per_unit: Option<usize>,
+) -> Result<AuditCase> {
+    let of = || Likelihood::new(family.clone(), target);
+    let mut ways = vec![
+        ("intercept", Frame::new(UNITS, 3, target).with_intercept()),
+        ("units", Frame { per_unit: Some(3), ..Frame::new(UNITS, 2, target) }),
+        ("single precision", Frame { store: Store::F32, ..Frame::new(UNITS, 3, target).with_intercept() }),
+        ("bytes", Frame { store: Store::I8, ..Frame::new(UNITS, 3, target).with_intercept() }),
+        ("sparse rows", Frame { store: Store::Csr, ..Frame::new(UNITS, 2, target) }),
+    ];
+    if family.takes_exposures() {
+        let exposed = Frame { exposures: true, ..Frame::new(UNITS, 3, target).with_intercept() };
+        ways.push(("exposures", exposed));
+    }
+    let variants = ways.into_iter().map(|(way, frame)| likelihood(way, of(), frame));
+    let slack = if family.takes_exposures() { EXPOSURES } else { NONE };
+    audit(name, variants.chain([with_intervals(of(), target, per_unit)]).collect(), slack)
+}
+
+pub(super) fn probit_likelihood() -> Result<AuditCase> {
+    added("probit-likelihood", Family::probit(), (0.0, 1.0), None)
+}
+
+pub(super) fn cloglog_likelihood() -> Result<AuditCase> {
+    added("cloglog-likelihood", Family::cloglog(), (0.0, 1.0), None)
+}
+
+pub(super) fn gamma_likelihood() -> Result<AuditCase> {
+    added("gamma-likelihood", Family::gamma(), (0.5, 9.0), Some(3))
+}
+
+pub(super) fn tweedie_likelihood() -> Result<AuditCase> {
+    added("tweedie-likelihood", Family::tweedie(1.5)?, (0.0, 9.0), None)
 }
 
 pub(super) fn multinomial_likelihood() -> Result<AuditCase> {
@@ -150,16 +196,19 @@ pub(super) fn multinomial_likelihood() -> Result<AuditCase> {
     let classes = Likelihood::Multinomial { classes: 3 };
     let intervals = Frame { whole: true, ..Frame::new(UNITS, 2, (0.0, 2.0)).with_intercept() };
     let intervals = likelihood_of("intervals", classes, intervals, true);
-    let variants = ways((0.0, 2.0)).into_iter().map(one).chain([intervals]);
-    audit("multinomial-likelihood", variants.collect(), NONE)
+    let ways = ways((0.0, 2.0)).into_iter().chain([sampled((0.0, 2.0), None)]);
+    let variants = ways.map(one).chain([intervals]);
+    audit("multinomial-likelihood", variants.collect(), SAMPLED)
 }
 
 const NONE: &[Slack] = &[];
-/// The level of exposures has so small a part of the budget that its twin is out of reach.
-const EXPOSURES: &[Slack] = &[Slack {
-    release: "exposure tail level",
-    why: "it has a 280th part of the budget: at the largest epsilon there is, 100,000 draws do not tell half of its noise",
-}];
+/// The levels of exposures and of sampling weights have so small a part of the budget that their twins are out of reach.
+const EXPOSURES: &[Slack] = &[EXPOSURE_LEVEL];
+const SAMPLED: &[Slack] = &[WEIGHT_LEVEL];
+const BOTH: &[Slack] = &[EXPOSURE_LEVEL, WEIGHT_LEVEL];
+const OUT_OF_REACH: &str = "it has a 280th part of the budget: at the largest epsilon there is, 100,000 draws do not tell half of its noise";
+const EXPOSURE_LEVEL: Slack = Slack { release: "exposure tail level", why: OUT_OF_REACH };
+const WEIGHT_LEVEL: Slack = Slack { release: "sample weight tail level", why: OUT_OF_REACH };
 
 pub(super) fn linear() -> Result<AuditCase> {
     let target = (-2.0, 3.0);

@@ -38,6 +38,8 @@ pub(super) struct Frame {
     pub store: Store,
     pub weights: bool,
     pub exposures: bool,
+    /// Rows have sampling weights.
+    pub sampled: bool,
     /// Nothing but the entries counts: no responses, units, weights or exposures.
     pub bare: bool,
     /// Which units may be replaced.
@@ -47,10 +49,11 @@ pub(super) struct Frame {
 /// Kinds of tables: their name, whether a frame is of the kind, and how to make it so. A bare frame stays what it is.
 type TableKind = (&'static str, fn(&Frame) -> bool, fn(Frame) -> Frame);
 
-pub(super) const KINDS: [TableKind; 6] = [
+pub(super) const KINDS: [TableKind; 7] = [
     ("units", |f| f.per_unit.is_some(), |f| Frame { per_unit: (!f.bare).then_some(1), ..f }),
     ("weights", |f| f.weights, |f| Frame { weights: !f.bare, ..f }),
     ("exposures", |f| f.exposures, |f| Frame { exposures: !f.bare, ..f }),
+    ("sample weights", |f| f.sampled, |f| Frame { sampled: !f.bare, ..f }),
     ("single precision", |f| f.store == Store::F32, |f| Frame { store: Store::F32, ..f }),
     ("bytes", |f| f.store == Store::I8, |f| Frame { store: Store::I8, ..f }),
     ("sparse rows", |f| f.store == Store::Csr, |f| Frame { store: Store::Csr, ..f }),
@@ -65,6 +68,7 @@ impl Frame {
             grouped: self.per_unit.is_some(),
             dropped: self.weights,
             exposures: self.exposures,
+            weighted: self.sampled,
         }
     }
 
@@ -81,6 +85,7 @@ impl Frame {
             store: Store::F64,
             weights: false,
             exposures: false,
+            sampled: false,
             bare: false,
             replaced: |_| true,
         }
@@ -103,6 +108,7 @@ struct Record {
     y: f64,
     weight: f64,
     exposure: f64,
+    sample_weight: f64,
 }
 
 /// Two tables that differ in one unit.
@@ -139,6 +145,7 @@ const SIZES: [f64; 22] = [
     f64::NAN,
 ];
 const EXPOSURES: [f64; 10] = [1.0, 1.0, 0.5, 1e-3, 1e-15, 1e15, 1e300, 0.0, -1.0, f64::NAN];
+const SAMPLE_WEIGHTS: [f64; 9] = [1.0, 1.0, 1.0, 0.5, 0.02, 1e-9, 0.0, 1e300, f64::NAN];
 
 /// Draws tables.
 pub(super) struct Tables<'f> {
@@ -209,6 +216,7 @@ impl<'f> Tables<'f> {
             y: self.response(),
             weight: if self.frame.weights && self.one_in(4) { 0.0 } else { 1.0 },
             exposure: if self.frame.exposures { self.pick(&EXPOSURES) } else { 1.0 },
+            sample_weight: if self.frame.sampled { self.pick(&SAMPLE_WEIGHTS) } else { 1.0 },
         }
     }
 
@@ -316,6 +324,7 @@ impl<'f> Tables<'f> {
                         } else {
                             1.0
                         },
+                        sample_weight: if tables.frame.sampled { 1.0 - tables.uniform().abs() } else { 1.0 },
                     }
                 };
                 (0..self.frame.per_unit.unwrap_or(1)).map(|_| record(self)).collect()
@@ -329,7 +338,10 @@ impl<'f> Tables<'f> {
         let (low, high) = self.frame.target;
         for (unit, (sign, y)) in pair.sides.iter_mut().zip([(1.0, low), (-1.0, high)]) {
             let x = self.placed(vec![1.3 * sign; self.frame.columns]);
-            *unit = vec![Record { x, y, weight: 1.0, exposure: 1.0 }; self.frame.per_unit.unwrap_or(1)];
+            *unit = vec![
+                Record { x, y, weight: 1.0, exposure: 1.0, sample_weight: 1.0 };
+                self.frame.per_unit.unwrap_or(1)
+            ];
         }
         let usual = |record: &Record| record.x.iter().chain([&record.y]).all(|x| x.abs() < 1e20);
         let first = pair.sides[0].clone();
@@ -341,7 +353,13 @@ impl<'f> Tables<'f> {
     pub(super) fn graded(&mut self) -> Vec<Neighbours> {
         let Frame { units, columns, target: (low, high), per_unit, .. } = *self.frame;
         let unit = |size: f64, y: f64| {
-            let record = Record { x: self.placed(vec![size; columns]), y, weight: 1.0, exposure: 1.0 };
+            let record = Record {
+                x: self.placed(vec![size; columns]),
+                y,
+                weight: 1.0,
+                exposure: 1.0,
+                sample_weight: 1.0,
+            };
             vec![record; per_unit.unwrap_or(1)]
         };
         let replaced = (0..units).rev().find(|&unit| (self.frame.replaced)(unit)).unwrap_or(0);
@@ -409,6 +427,10 @@ impl Neighbours {
         }
         if frame.exposures {
             data = data.with_exposures(&rows().map(|record| record.exposure).collect::<Vec<_>>(), 1.0)?;
+        }
+        if frame.sampled {
+            let weights: Vec<f64> = rows().map(|record| record.sample_weight).collect();
+            data = data.with_sample_weights(&weights, 0.5)?;
         }
         if frame.per_unit.is_some() {
             let of_row = (0..self.units.len()).flat_map(|unit| own(unit).iter().map(move |_| unit as u32));

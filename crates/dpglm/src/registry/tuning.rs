@@ -6,6 +6,8 @@ use super::sparse::{budgets, clamped, glm};
 use super::tables::Frame;
 use super::{AuditCase, RUNS, Run, Slack, Subject};
 use crate::accounting::Part;
+use crate::central::split_refine::chooses;
+use crate::central::{SelectRefine, SplitRefine};
 use crate::error::Result;
 use crate::families::Family;
 use crate::mechanisms::GaussianVector;
@@ -73,6 +75,56 @@ pub(super) fn tuned_sparsity() -> Result<AuditCase> {
 
 pub(super) fn tuned_sparsity_choice() -> Result<AuditCase> {
     sparsity("tuned-sparsity-choice", 1)
+}
+
+/// Which rows may be replaced: one of the half that chooses, or one of the half that is fitted.
+const HALVES: [fn(usize) -> bool; 2] = [chooses, |row| !chooses(row)];
+/// What a half has no part in.
+const CHOSEN: &[Slack] = &[
+    Slack { release: "column centres", why: NOT_FITTED },
+    Slack { release: "column scales", why: NOT_FITTED },
+    Slack { release: "typical size", why: NOT_FITTED },
+    Slack { release: "moments of the features", why: NOT_FITTED },
+    Slack { release: "burn-in gradients", why: NOT_FITTED },
+    Slack { release: "gradients", why: NOT_FITTED },
+    Slack { release: "slope of the score", why: NOT_FITTED },
+    Slack { release: "second moment of the score", why: NOT_FITTED },
+    Slack { release: "residual scale", why: "the half that chooses spends a hundredth of its budget on it" },
+];
+const HAS_NO_VOTE: &str = "a row of the half that is fitted has no vote for columns";
+const REFINED: &[Slack] = &[
+    Slack { release: "chosen columns", why: HAS_NO_VOTE },
+    Slack { release: "level of votes", why: HAS_NO_VOTE },
+];
+const NOT_FITTED: &str = "a row of the half that chooses is not fitted";
+
+fn split(name: &'static str, half: usize) -> Result<AuditCase> {
+    let slack: [&'static [Slack]; 2] = [CHOSEN, REFINED];
+    let variants = ways(4, half).into_iter().map(|(way, mut frame)| {
+        frame.replaced = HALVES[half];
+        let inside = frame.clone();
+        Variant::new(way, frame, move |privacy| {
+            let columns = inside.columns;
+            let model = SelectRefine::new(glm(family(way), &inside)?.intervals(0.95)?, 1)?;
+            let prepared = SplitRefine::new(model).prepare(inside.shape(), privacy)?;
+            let events = paid(prepared.common_events()?, prepared.parts()?, half);
+            let fit = move |m: &_, data: &_, rng: &mut _| {
+                let m: &crate::release::Prepared<SplitRefine> = m;
+                Ok(m.fit(data, rng)?.coefficients(columns))
+            };
+            Ok(Method::of(prepared, fit)?.charged(events))
+        })
+        .slow(budgets(way))
+    });
+    audit(name, variants.collect(), slack[half])
+}
+
+pub(super) fn split_refine() -> Result<AuditCase> {
+    split("split-refine", 0)
+}
+
+pub(super) fn split_refine_fit() -> Result<AuditCase> {
+    split("split-refine-fit", 1)
 }
 
 fn ridge(name: &'static str, part: usize) -> Result<AuditCase> {

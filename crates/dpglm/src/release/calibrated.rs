@@ -1,16 +1,16 @@
 //! A plan with the noise that makes it meet its budget.
 
 use super::Privacy;
-use super::parts;
+use super::parts::{self, PartNames};
 use super::plan::{Handle, PlannedRelease};
 use super::replay::Probe;
 use super::session::{ReleaseSession, not_planned};
 #[cfg(test)]
 use super::tape;
 use crate::accounting::{Guarantee, account, calibrate, curve, part};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::noise::RandomSource;
-use crate::privacy::{Budget, Event};
+use crate::privacy::{Budget, Event, decimal};
 use std::sync::{Arc, OnceLock};
 
 /// A plan with the noise that makes it meet its budget, and what it guarantees.
@@ -28,15 +28,15 @@ pub(super) struct Promise {
     /// Noise per unit of sensitivity at share 1.
     pub(super) multiplier: f64,
     pub(super) guarantee: Guarantee,
-    /// Whether rows are in parts that pay apart.
-    pub(super) in_parts: bool,
+    /// The parts of the rows, if they pay apart.
+    pub(super) parts: Option<PartNames>,
     /// Computed when it is first asked for: it takes longer than all of the planning.
     pub(super) curve: Arc<OnceLock<Vec<(f64, f64)>>>,
 }
 
 impl Promise {
-    pub(super) fn new(multiplier: f64, guarantee: Guarantee, in_parts: bool) -> Self {
-        Self { multiplier, guarantee, in_parts, curve: Arc::default() }
+    pub(super) fn new(multiplier: f64, guarantee: Guarantee, parts: Option<PartNames>) -> Self {
+        Self { multiplier, guarantee, parts, curve: Arc::default() }
     }
 }
 
@@ -53,6 +53,23 @@ impl CalibratedPlan {
             Privacy::Budget(budget) => Some(promise(&plan, &fixed, budget)?),
         };
         Ok(Self { lines: plan, fixed, promise, probe: Probe::default() })
+    }
+
+    /// A plan whose noise is given, not calibrated: this much per unit of sensitivity in the releases of its first line, and in others by
+    /// their shares. It guarantees what that truly costs, and is refused where it costs more than the budget.
+    pub(crate) fn at_noise(plan: Vec<PlannedRelease>, noise: f64, budget: Budget) -> Result<Self> {
+        let multiplier = noise / plan.first().map_or(1.0, |line| line.noise(1.0));
+        let events: Vec<Event> = plan.iter().map(|line| line.event(multiplier)).collect::<Result<_>>()?;
+        let guarantee = account(&events, budget.delta())?;
+        if guarantee.epsilon > budget.epsilon() {
+            return Err(Error::Conflict(format!(
+                "this noise costs epsilon {}, more than the {} that is stated: state more, or let the noise be calibrated",
+                decimal::rounded_up_to(guarantee.epsilon, 4),
+                budget.epsilon()
+            )));
+        }
+        let promise = Some(Promise::new(multiplier, guarantee, None));
+        Ok(Self { lines: plan, fixed: Vec::new(), promise, probe: Probe::default() })
     }
 
     /// The same plan with its noise multiplied by a factor of at least 1, under the claim of before.
@@ -79,7 +96,7 @@ impl CalibratedPlan {
 
     /// Whether rows are in public parts that pay apart.
     pub(super) fn is_divided(&self) -> bool {
-        self.promise.as_ref().is_some_and(|promise| promise.in_parts)
+        self.promise.as_ref().is_some_and(|promise| promise.parts.is_some())
     }
 
     /// The planned events, with sensitivities in units of their own; empty without privacy.
@@ -94,7 +111,7 @@ impl CalibratedPlan {
     pub(super) fn curve(&self) -> Vec<(f64, f64)> {
         let Some(promise) = &self.promise else { return Vec::new() };
         let compute = || -> Result<Vec<(f64, f64)>> {
-            if promise.in_parts {
+            if promise.parts.is_some() {
                 return part::curve(&self.events_of(parts::ALL)?, &self.planned_parts()?);
             }
             curve(&self.events()?)
@@ -146,7 +163,7 @@ fn promise(plan: &[PlannedRelease], fixed: &[Event], budget: Budget) -> Result<P
     let multiplier = after / before * (1.0 + 1e-9);
     let mut events: Vec<Event> = plan.iter().map(|p| p.event(multiplier)).collect::<Result<_>>()?;
     events.extend_from_slice(fixed);
-    Ok(Promise::new(multiplier, account(&events, budget.delta())?, false))
+    Ok(Promise::new(multiplier, account(&events, budget.delta())?, None))
 }
 
 /// The first event's noise relative to its sensitivity.

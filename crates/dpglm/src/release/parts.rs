@@ -1,9 +1,10 @@
-//! Plans for rows in two public parts: some releases read the first part, one choice reads the second, the rest read all.
+//! Plans for rows in two public parts: some releases read the first part, some the second, the rest read all.
 //!
 //! # Algorithm
 //! 1. The releases of the first part and of all rows are calibrated to the budget together: that is what a row of the first
 //!    part pays.
-//! 2. The choice is calibrated to what the releases of all rows leave of the budget: that is what a row of the second part pays.
+//! 2. Those of the second part are calibrated to what the releases of all rows leave of the budget: that is what a row of the second
+//!    part pays.
 //! 3. What is promised is the larger of the two ([`crate::accounting::part`]).
 
 use super::calibrated::Promise;
@@ -21,13 +22,20 @@ pub(crate) const SECOND: u8 = 1;
 pub(crate) const ALL: u8 = 2;
 
 /// Which rows are in which part.
-const ROWS: [&str; 2] = ["all but every fifth row, in the order of the table", "every fifth row"];
+pub(crate) type PartNames = [&'static str; 2];
+/// Every fifth row apart.
+pub(crate) const FIFTHS: PartNames =
+    ["all but every fifth row, in the order of the table", "every fifth row"];
+/// Rows by turns.
+pub(crate) const HALVES: PartNames =
+    ["every second row, in the order of the table, the first among them", "the rows between them"];
 
 impl CalibratedPlan {
     /// Calibrates a plan for two public parts of the rows. Looks at public quantities only.
     pub(crate) fn in_parts(
+        names: PartNames,
         first: Vec<PlannedRelease>,
-        choice: PlannedRelease,
+        second: Vec<PlannedRelease>,
         all: Vec<PlannedRelease>,
         privacy: Privacy,
     ) -> Result<Self> {
@@ -36,21 +44,21 @@ impl CalibratedPlan {
         // Step 1
         let mut calibration = Self::new(plan, privacy)?;
         let (Some(promise), Privacy::Budget(budget)) = (&calibration.promise, privacy) else {
-            calibration.lines.push(choice.at(SECOND, 1.0));
+            calibration.lines.extend(second.iter().map(|line| line.at(SECOND, 1.0)));
             return Ok(calibration);
         };
         // Step 2
         let common = calibration.events_of(ALL)?;
-        let beside = Self::beside(common.clone(), vec![choice], privacy)?;
+        let beside = Self::beside(common.clone(), second.clone(), privacy)?;
         let multiplier = beside.promise.as_ref().map_or(promise.multiplier, |p| p.multiplier);
-        // One multiplier serves the whole plan, so the choice gets the share that gives it its own noise.
+        // One multiplier serves the whole plan, so the second part gets the shares that give it its own noise.
         let factor = (promise.multiplier / multiplier).powi(2) * (1.0 - 1e-12);
         let multiplier = promise.multiplier;
-        calibration.lines.push(choice.at(SECOND, factor));
+        calibration.lines.extend(second.iter().map(|line| line.at(SECOND, factor)));
         // Step 3
-        let parts = calibration.planned_parts()?;
+        let parts = calibration.parts_of(names)?;
         let guarantee = part::guarantee(&common, &parts, budget.delta())?;
-        calibration.promise = Some(Promise::new(multiplier, guarantee, true));
+        calibration.promise = Some(Promise::new(multiplier, guarantee, Some(names)));
         Ok(calibration)
     }
 
@@ -63,10 +71,17 @@ impl CalibratedPlan {
 
     /// What the two parts will release, each from its own rows alone.
     pub(crate) fn planned_parts(&self) -> Result<Vec<Part>> {
+        self.promise
+            .as_ref()
+            .and_then(|promise| promise.parts)
+            .map_or(Ok(Vec::new()), |names| self.parts_of(names))
+    }
+
+    fn parts_of(&self, names: PartNames) -> Result<Vec<Part>> {
         let part = |(rows, stage): (&str, u8)| -> Result<Part> {
             Ok(Part { rows: rows.into(), events: self.events_of(stage)? })
         };
-        ROWS.into_iter().zip([FIRST, SECOND]).map(part).collect()
+        names.into_iter().zip([FIRST, SECOND]).map(part).collect()
     }
 }
 
@@ -81,7 +96,8 @@ impl ReleaseSession<'_> {
             events.iter().filter(|(s, _)| *s == stage).map(|(_, event)| event.clone()).collect()
         };
         let part = |(rows, stage): (&str, u8)| Part { rows: rows.into(), events: of(stage) };
-        let parts: Vec<Part> = ROWS.into_iter().zip([FIRST, SECOND]).map(part).collect();
+        let names = self.plan.promise.as_ref().and_then(|promise| promise.parts);
+        let parts: Vec<Part> = names.into_iter().flatten().zip([FIRST, SECOND]).map(part).collect();
         let common = of(ALL);
         match &self.plan.promise {
             None => self.close(adjacency),
@@ -111,7 +127,8 @@ mod tests {
         let first = vec![FIT.planned(0.5, 10)];
         let all = vec![FIT.planned(0.5, 3)];
         let choice = CHOICE.planned(1.0, 1);
-        let calibration = CalibratedPlan::in_parts(first, choice, all, Privacy::Budget(budget)).unwrap();
+        let calibration =
+            CalibratedPlan::in_parts(FIFTHS, first, vec![choice], all, Privacy::Budget(budget)).unwrap();
         let common = calibration.events_of(ALL).unwrap();
         for part in calibration.planned_parts().unwrap() {
             let epsilon = epsilon_at(&[common.clone(), part.events].concat(), 1e-5).unwrap();

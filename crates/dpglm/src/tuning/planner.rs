@@ -11,8 +11,8 @@
 //! # Data models
 //! * mean: normal rows of standard deviation sigma; means uniform on half of the columns' range (on s columns, at least one sigma
 //!   from zero; zero elsewhere).
-//! * linear and logistic: features uniform on (-1, 1), coefficients uniform on the unit sphere (of s columns), normal errors of standard
-//!   deviation sigma.
+//! * linear, logistic and Poisson: features uniform on (-1, 1), coefficients uniform on the unit sphere (of s columns); normal errors of
+//!   standard deviation sigma; counts of a given mean where all features are zero, with an intercept whose error does not count.
 
 use crate::accounting::gaussian::largest_mu;
 use crate::central::{Glm, Prepared, Privacy, PrivateMean, SelectRefine, SparseMean};
@@ -41,6 +41,13 @@ pub enum PlannedModel {
     },
     /// Logistic regression on features in [-1, 1].
     Logistic,
+    /// Poisson regression of counts between public bounds, with an intercept, on features in [-1, 1].
+    Poisson {
+        /// The bounds of the response.
+        target: (f64, f64),
+        /// The mean count where all features are zero.
+        level: f64,
+    },
 }
 
 /// A planning problem: all but the rows and epsilon.
@@ -86,6 +93,17 @@ impl Problem {
     pub fn validate(&self) -> Result<()> {
         require_positive(Parameter::Sigma, self.sigma, "the standard deviation of rows or errors")?;
         Budget::new(1.0, self.delta)?;
+        if let PlannedModel::Poisson { target: (low, high), level } = self.model {
+            require_positive(Parameter::MeanCount, level, "the mean count where all features are zero")?;
+            if !(low..=high).contains(&level) {
+                return Err(Error::OutOfRange {
+                    parameter: Parameter::MeanCount,
+                    range: "within the target's bounds",
+                    value: level.to_string(),
+                    remedy: "counts beyond the bounds are not counted: widen them, or plan for rarer counts",
+                });
+            }
+        }
         if self.columns == 0 || self.sparsity.is_some_and(|s| s == 0 || s > self.columns) {
             return Err(Error::Conflict(format!(
                 "{} columns of which {} matter: there must be at least 1, and no more matter than there are",
@@ -99,6 +117,11 @@ impl Problem {
     /// How many columns matter.
     fn size(&self) -> usize {
         self.sparsity.unwrap_or(self.columns)
+    }
+
+    /// Columns of ones in a simulated table: an intercept, if there is one.
+    fn constant(&self) -> usize {
+        usize::from(matches!(self.model, PlannedModel::Poisson { .. }))
     }
 
     /// The squared norm of what is to be found, on average.
@@ -117,9 +140,12 @@ impl Problem {
         self.validate()?;
         let privacy = Privacy::Budget(Budget::new(epsilon, self.delta)?);
         let d = self.columns;
-        let sparse = |family: Family, target: (f64, f64), s: usize| -> Result<Ready> {
-            let model = Glm::new(family, target)?;
-            Ok(Ready::Sparse(SelectRefine::new(model, s)?.prepare(Shape::new(d, rows), privacy)?))
+        let wide = Shape::new(d + self.constant(), rows);
+        let sparse = |model: Glm, s: usize| -> Result<Ready> {
+            Ok(Ready::Sparse(SelectRefine::new(model, s)?.prepare(wide, privacy)?))
+        };
+        let dense = |model: Regression| -> Result<Ready> {
+            Ok(Ready::Regression(Box::new(model.prepare(wide, privacy)?)))
         };
         let ready = match (self.model, self.sparsity) {
             // Columns of one range are those of `mean --feature-bounds`.
@@ -129,15 +155,17 @@ impl Problem {
             (PlannedModel::Mean { range }, Some(s)) => {
                 Ready::SparseMean(SparseMean::new(vec![range; d], s)?.prepare(Shape::new(d, rows), privacy)?)
             }
-            (PlannedModel::Linear { target }, Some(s)) => sparse(Family::gaussian(), target, s)?,
-            (PlannedModel::Logistic, Some(s)) => sparse(Family::logistic(), (0.0, 1.0), s)?,
-            (PlannedModel::Linear { target: (low, high) }, None) => {
-                let model = Regression::new(Likelihood::gaussian(low, high))?;
-                Ready::Regression(Box::new(model.prepare(Shape::new(d, rows), privacy)?))
+            (PlannedModel::Linear { target }, Some(s)) => sparse(Glm::new(Family::gaussian(), target)?, s)?,
+            (PlannedModel::Logistic, Some(s)) => sparse(Glm::new(Family::logistic(), (0.0, 1.0))?, s)?,
+            (PlannedModel::Poisson { target, .. }, Some(s)) => {
+                sparse(Glm::new(Family::poisson(), target)?.with_intercept(), s)?
             }
-            (PlannedModel::Logistic, None) => {
-                let model = Regression::new(Likelihood::logistic())?;
-                Ready::Regression(Box::new(model.prepare(Shape::new(d, rows), privacy)?))
+            (PlannedModel::Linear { target: (low, high) }, None) => {
+                dense(Regression::new(Likelihood::gaussian(low, high))?)?
+            }
+            (PlannedModel::Logistic, None) => dense(Regression::new(Likelihood::logistic())?)?,
+            (PlannedModel::Poisson { target: (low, high), .. }, None) => {
+                dense(Regression::new(Likelihood::poisson(low, high))?.with_intercept())?
             }
         };
         Ok(Simulator { problem: *self, rows, ready })
@@ -149,6 +177,7 @@ impl Problem {
         let likelihood = match (self.model, self.sparsity) {
             (PlannedModel::Linear { target: (low, high) }, None) => Likelihood::gaussian(low, high),
             (PlannedModel::Logistic, None) => Likelihood::logistic(),
+            (PlannedModel::Poisson { target: (low, high), .. }, None) => Likelihood::poisson(low, high),
             _ => return Ok(None),
         };
         let privacy = Privacy::Budget(Budget::new(epsilon, self.delta)?);
@@ -167,7 +196,8 @@ impl Problem {
 
     /// The setting that rates speak of.
     pub fn setting(&self, rows: usize, epsilon: f64) -> Result<Setting> {
-        let sigma = if matches!(self.model, PlannedModel::Logistic) { 1.0 } else { self.sigma };
+        let is_counted = matches!(self.model, PlannedModel::Logistic | PlannedModel::Poisson { .. });
+        let sigma = if is_counted { 1.0 } else { self.sigma };
         Setting::new(rows as f64, self.columns as f64, self.size() as f64, epsilon, self.delta, sigma)
     }
 
@@ -196,6 +226,14 @@ impl Problem {
             ],
             (PlannedModel::Logistic, Some(_)) => [
                 ("Cai et al. 2020 Theorem 3", theory::glm::sparse_upper_bounded(at)),
+                ("Cai et al. 2020 Theorem 6", theory::glm::sparse_lower(at)),
+            ],
+            (PlannedModel::Poisson { .. }, None) => [
+                ("Cai et al. 2020 Theorem 1", theory::glm::dense_upper(at)),
+                ("Cai et al. 2020 Theorem 5", theory::glm::dense_lower(at)),
+            ],
+            (PlannedModel::Poisson { .. }, Some(_)) => [
+                ("Cai et al. 2020 Theorem 3", theory::glm::sparse_upper(at)),
                 ("Cai et al. 2020 Theorem 6", theory::glm::sparse_lower(at)),
             ],
         }
@@ -295,7 +333,9 @@ impl Simulator {
                 (truth, found)
             }
         };
-        Ok(truth.iter().zip(&found).map(|(a, b)| (a - b).powi(2)).sum())
+        let constant = self.problem.constant();
+        let (truth, found) = (&truth[constant..], &found[constant..]);
+        Ok(truth.iter().zip(found).map(|(a, b)| (a - b).powi(2)).sum())
     }
 
     /// Means and rows about them.
@@ -321,22 +361,31 @@ impl Simulator {
         let places = draw.support(d, self.problem.size());
         let values: Vec<f64> = places.iter().map(|_| draw.normal()).collect();
         let norm = values.iter().map(|v| v * v).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
-        let mut truth = vec![0.0; d];
-        places.iter().zip(&values).for_each(|(&j, v)| truth[j] = v / norm);
-        let x: Vec<f32> = (0..self.rows * d).map(|_| draw.symmetric() as f32).collect();
+        let constant = self.problem.constant();
+        let width = d + constant;
+        let mut truth = vec![0.0; width];
+        if let PlannedModel::Poisson { level, .. } = model {
+            truth[0] = level.ln();
+        }
+        places.iter().zip(&values).for_each(|(&j, v)| truth[constant + j] = v / norm);
+        let entry =
+            |i: usize, draw: &mut Draw| if i % width < constant { 1.0 } else { draw.symmetric() as f32 };
+        let x: Vec<f32> = (0..self.rows * width).map(|i| entry(i, draw)).collect();
+        let nonzero: Vec<usize> = (0..constant).chain(places.iter().map(|j| constant + j)).collect();
         let y = x
-            .chunks_exact(d)
+            .chunks_exact(width)
             .map(|row| {
-                let u: f64 = places.iter().map(|&j| f64::from(row[j]) * truth[j]).sum();
+                let u: f64 = nonzero.iter().map(|&j| f64::from(row[j]) * truth[j]).sum();
                 match model {
                     PlannedModel::Logistic => {
                         f64::from(u8::from(0.5 + 0.5 * draw.symmetric() < Family::logistic().mean(u)))
                     }
+                    PlannedModel::Poisson { .. } => Family::poisson().simulate(u, sigma, &mut draw.rng),
                     _ => u + sigma * draw.normal(),
                 }
             })
             .collect();
-        Ok((truth, Dataset::new(Design::from_f32(self.rows, d, x)?, y)?))
+        Ok((truth, Dataset::new(Design::from_f32(self.rows, width, x)?, y)?))
     }
 }
 
@@ -419,6 +468,7 @@ mod tests {
             PlannedModel::Mean { range: (-20.0, 20.0) },
             PlannedModel::Linear { target: (-8.0, 8.0) },
             PlannedModel::Logistic,
+            PlannedModel::Poisson { target: (0.0, 20.0), level: 2.0 },
         ] {
             for sparsity in [None, Some(2)] {
                 let problem = problem(model, sparsity);

@@ -19,7 +19,7 @@ use crate::data::Dataset;
 use crate::data::Shape;
 use crate::error::{Error, Parameter, Result};
 use crate::privacy::Adjacency;
-use crate::release::parts::{ALL, SECOND};
+use crate::release::parts::{ALL, FIFTHS, SECOND};
 use crate::release::{
     CalibratedPlan, Chosen, Estimator, Handle, Prepared, Privacy, Progress, ReleaseSession, require_shape,
 };
@@ -77,7 +77,7 @@ impl Estimator for TunedRidge {
     fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
         let Shape { columns, units: rows, .. } = shape;
         require_shape(columns, rows)?;
-        shape.require_exposures(self.model.takes_exposures())?;
+        shape.require_unweighted(self.model.takes_exposures())?;
         require_divisible(rows)?;
         let fits = self.candidates.len() as u64;
         let plain = self.model.clone().without_intervals();
@@ -86,7 +86,7 @@ impl Estimator for TunedRidge {
         let all = self.model.plan(columns, rows, privacy)?;
         let all = all.into_iter().map(|line| line.at(0, 1.0 - PATH_SHARE)).collect();
         let choice = PENALTY.planned(1.0, 1);
-        let calibration = CalibratedPlan::in_parts(first, choice, all, privacy)?;
+        let calibration = CalibratedPlan::in_parts(FIFTHS, first, vec![choice], all, privacy)?;
         Ok(Prepared::new(self.clone(), (), shape, calibration))
     }
 

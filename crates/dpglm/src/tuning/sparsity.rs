@@ -29,7 +29,7 @@ use crate::data::Dataset;
 use crate::data::Shape;
 use crate::error::Result;
 use crate::privacy::Adjacency;
-use crate::release::parts::{ALL, SECOND};
+use crate::release::parts::{ALL, FIFTHS, SECOND};
 use crate::release::{
     CalibratedPlan, Chosen, Estimator, Handle, PlannedRelease, Prepared, Privacy, Progress, ReleaseSession,
     require_shape,
@@ -79,7 +79,7 @@ impl Estimator for TunedSparsity {
     fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
         let Shape { columns, units: rows, .. } = shape;
         require_shape(columns, rows)?;
-        shape.require_exposures(self.model.takes_exposures())?;
+        shape.require_unweighted(self.model.takes_exposures())?;
         require_divisible(rows)?;
         let constant = usize::from(self.model.intercept);
         require_sparsity(self.largest, columns - constant)?;
@@ -94,7 +94,7 @@ impl Estimator for TunedSparsity {
         let mut all = self.model.plan(width, rows, privacy)?;
         all.iter_mut().for_each(|line| line.share *= 1.0 - PATH_SHARE - columns_share);
         let choice = LENGTH.planned(1.0, 1);
-        let calibration = CalibratedPlan::in_parts(first, choice, all, privacy)?;
+        let calibration = CalibratedPlan::in_parts(FIFTHS, first, vec![choice], all, privacy)?;
         Ok(Prepared::new(self.clone(), (), shape, calibration))
     }
 

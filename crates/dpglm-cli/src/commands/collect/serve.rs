@@ -1,7 +1,7 @@
 //! `dpglm collect serve`.
 
 use super::place::Place;
-use super::{read, token};
+use super::{paid, read, token};
 use crate::failure::Failure;
 use clap::Args;
 use dpglm_collect::server::{Config, IpNet, Limits, Log, Service};
@@ -50,6 +50,10 @@ pub struct Serve {
     /// For how many minutes a place in a round is held for a device
     #[arg(long, value_name = "MINUTES", default_value_t = 10.0)]
     hold: f64,
+    /// Pay from this ledger (`dpglm ledger init --protects record` makes one): what each participant spends is entered once, before the
+    /// study is served, and the study is refused if there is no room for it
+    #[arg(long, value_name = "FILE")]
+    ledger: Option<PathBuf>,
     /// An address of its own for /metrics; without it there are no metrics
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
@@ -64,10 +68,13 @@ fn network(text: &str) -> Result<IpNet, String> {
 
 pub fn run(arguments: &Serve) -> Result<String, Failure> {
     let study = SignedStudy::load(&arguments.study)?;
-    match &arguments.key {
+    let verified = match &arguments.key {
         Some(key) => study.verify(&PublicKey::parse(key)?)?,
         None => study.verify_own()?,
     };
+    if let Some(ledger) = &arguments.ledger {
+        paid::once(ledger, verified)?;
+    }
     let storage = arguments.place.named()?.unwrap_or_else(|| format!("{}.sqlite", arguments.study.display()));
     let log = Log::new(|line| {
         // If nobody reads the log, the service goes on.

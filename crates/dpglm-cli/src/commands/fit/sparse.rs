@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::flags;
-use crate::model::{FitRequest, PublicFeatures};
+use crate::model::{Calibration, FitRequest, PublicFeatures};
 use crate::table::{Columns, PublicFacts};
 use clap::Args;
 use std::path::PathBuf;
@@ -18,10 +18,31 @@ pub struct SparseArguments {
     #[arg(long, value_name = "R", value_parser = flags::number, allow_negative_numbers = true)]
     #[arg(help_heading = "Sparse models")]
     row_norm: Option<f64>,
-    /// Keep the coefficients in the l1 ball of this radius, for columns scaled to [-1, 1]; for --method frank-wolfe
+    /// Keep the coefficients in the l1 ball of this radius, for columns scaled to [-1, 1]; for --method frank-wolfe and
+    /// sparse-frank-wolfe
     #[arg(long, value_name = "R", value_parser = flags::number, allow_negative_numbers = true)]
     #[arg(help_heading = "Sparse models")]
     l1_radius: Option<f64>,
+    /// Choose columns on every second row and fit the others: intervals then owe nothing to the choice. Each half spends the whole budget
+    #[arg(long, help_heading = "Sparse models")]
+    split: bool,
+    /// Take T steps [default: 10, or planned]; for --method noisy-iht, peeling-iht, dp-iht and the two frank-wolfe
+    #[arg(long, value_name = "T", value_parser = flags::count, allow_negative_numbers = true)]
+    #[arg(help_heading = "Sparse models")]
+    steps: Option<u64>,
+    /// Take steps of this length, for columns scaled to [-1, 1] [default: one over the largest curvature]; for --method noisy-iht and
+    /// peeling-iht, which --radius then projects
+    #[arg(long, value_name = "A", value_parser = flags::number, allow_negative_numbers = true)]
+    #[arg(help_heading = "Sparse models")]
+    step_length: Option<f64>,
+    /// A public bound on the l2 norm of any S entries of a row, as stored: no entry counts for more than C over the root of S; for --method
+    /// noisy-iht and peeling-iht without an intercept
+    #[arg(long, value_name = "C", value_parser = flags::number, allow_negative_numbers = true)]
+    #[arg(help_heading = "Sparse models")]
+    support_norm: Option<f64>,
+    /// Add the noise that the paper prints; what it truly costs is stated, and refused above the budget; for --method peeling-iht
+    #[arg(long, value_enum, value_name = "NAME", help_heading = "Sparse models")]
+    calibration: Option<Calibration>,
     /// Public rows with the same features, of nobody in the private table, for --method transfer [default: synthetic rows]
     #[arg(long, value_name = "FILE", help_heading = "Sparse models")]
     public_features: Option<PathBuf>,
@@ -37,6 +58,11 @@ impl SparseArguments {
             sparsity: self.sparsity,
             row_norm: self.row_norm,
             l1_radius: self.l1_radius,
+            steps: self.steps,
+            step_length: self.step_length,
+            support_norm: self.support_norm,
+            calibration: self.calibration,
+            split: self.split,
             has_public_features: self.public_features.is_some(),
             accepted: self.accept.clone(),
             ..FitRequest::default()

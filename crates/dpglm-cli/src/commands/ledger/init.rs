@@ -19,21 +19,25 @@ pub struct Arguments {
     /// The privacy loss of everything together
     #[arg(long, value_name = "E", value_parser = flags::epsilon, allow_negative_numbers = true)]
     epsilon: f64,
-    /// The probability with which that may fail, well below 1/n for n rows
+    /// The probability with which that may fail, well below 1/n for n rows; without it only with --rule pure
     #[arg(long, value_name = "D", value_parser = flags::delta, allow_negative_numbers = true)]
-    delta: f64,
+    delta: Option<f64>,
     /// The part of delta for releases of which no more is known than that they are (e, d) private: two-stage, johnson-lindenstrauss,
     /// karwa-vadhan, and means with --tune. A tenth of delta is enough for some, and costs the others little [default: 0, none of these]
     #[arg(long, value_name = "D", value_parser = flags::number, allow_negative_numbers = true)]
     reserve: Option<f64>,
     /// How losses add up: gdp is exact for Gaussian noise; zcdp counts private choices and Laplace noise for less, and Gaussian noise
-    /// for more [default: gdp]
+    /// for more; pure adds epsilons, for answers from devices and others without Gaussian noise [default: gdp]
     #[arg(long, value_enum, value_name = "NAME")]
     rule: Option<Rule>,
     /// Protect all rows of a person together, whom this column names [default: each row by itself]. Everything that is paid from the
     /// ledger must protect the same
     #[arg(long, value_name = "COLUMN")]
     unit: Option<String>,
+    /// Protect something else than one row: a user's record or label on their device (`dpglm collect serve --ledger`, methods in the local
+    /// model), or one row that describes two people
+    #[arg(long, value_enum, value_name = "WHAT", conflicts_with = "unit")]
+    protects: Option<Protects>,
     /// What the ledger is for
     #[arg(long, value_name = "TEXT")]
     about: Option<String>,
@@ -43,6 +47,26 @@ pub struct Arguments {
 enum Rule {
     Gdp,
     Zcdp,
+    Pure,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Protects {
+    Row,
+    Record,
+    Label,
+    Pair,
+}
+
+impl From<Protects> for Adjacency {
+    fn from(protects: Protects) -> Self {
+        match protects {
+            Protects::Row => Adjacency::ReplaceRow,
+            Protects::Record => Adjacency::ReplaceUserRecord,
+            Protects::Label => Adjacency::ReplaceUserLabel,
+            Protects::Pair => Adjacency::ReplacePair,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -53,12 +77,28 @@ struct Document {
 }
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
-    let budget = Budget::new(arguments.epsilon, arguments.delta)?;
+    let budget = match (arguments.delta, arguments.rule) {
+        (Some(delta), _) => Budget::new(arguments.epsilon, delta)?,
+        (None, Some(Rule::Pure)) => Budget::pure(arguments.epsilon)?,
+        (None, _) => {
+            return Err(Failure::Usage(
+                "give --delta: only where epsilons add up (--rule pure) a total needs none".into(),
+            ));
+        }
+    };
     let rule = match arguments.rule {
         None | Some(Rule::Gdp) => filter::Rule::Gdp,
         Some(Rule::Zcdp) => filter::Rule::Zcdp,
+        Some(Rule::Pure) => filter::Rule::Pure,
     };
-    let protects = arguments.unit.clone().map_or(Adjacency::ReplaceRow, Adjacency::ReplaceUnit);
+    let protects = match &arguments.unit {
+        Some(unit) => Adjacency::ReplaceUnit(unit.clone()),
+        None => arguments.protects.unwrap_or(Protects::Row).into(),
+    };
+    let how = match protects {
+        Adjacency::ReplaceUserRecord => "`dpglm collect serve`",
+        _ => "`dpglm fit`, `dpglm mean` and `dpglm describe`",
+    };
     let about = arguments.about.clone().unwrap_or_default();
     let terms = Terms::new(about, protects, budget, arguments.reserve.unwrap_or(0.0), rule)?;
     let ledger =
@@ -71,9 +111,9 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     }
     Ok(format!(
         "Made {path}: everything that is paid from it will be ({}, {})-differentially private together.\n\nhead  {}\n\nPay with \
-         --ledger {path} at `dpglm fit`, `dpglm mean` and `dpglm describe`.\n",
+         --ledger {path} at {how}.\n",
         render::plain(arguments.epsilon),
-        render::plain(arguments.delta),
+        render::plain(budget.delta()),
         chain.head()
     ))
 }

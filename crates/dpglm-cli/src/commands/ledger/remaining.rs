@@ -1,10 +1,12 @@
 //! `dpglm ledger remaining`.
 
-use super::{percent_left, read};
+use super::read;
 use crate::failure::Failure;
 use crate::{Format, flags, render};
 use clap::Args;
+use dpglm::accounting::filter::Rule;
 use dpglm::privacy::decimal::rounded_down;
+use dpglm_workflow::ledger::percent_left;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -50,6 +52,13 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         true => format!(" Of the reserve of delta {} is left.", rounded_down(left.failure)),
         false => String::new(),
     };
+    if chain.terms().rule == Rule::Pure {
+        return Ok(format!(
+            "{} of the total is left: room for one pure release of epsilon {}, or for several smaller ones.\n",
+            percent_left(&chain),
+            rounded_down(epsilon)
+        ));
+    }
     Ok(format!(
         "{} of the total is left: room for one release of epsilon {} at delta {} with Gaussian noise, or for several smaller \
          ones.{reserve}\n",

@@ -1,13 +1,13 @@
 //! `dpglm ledger show`.
 
-use super::{percent, percent_left, read, rule};
+use super::{read, rule};
 use crate::failure::Failure;
 use crate::{Format, render};
 use clap::Args;
 use dpglm::accounting::account;
-use dpglm::privacy::{Adjacency, Event};
+use dpglm::privacy::Event;
 use dpglm_ledger::Chain;
-use dpglm_workflow::ledger::{LedgerDocument, charges};
+use dpglm_workflow::ledger::{COLLECTION, LedgerDocument, charges, percent, percent_left};
 use std::path::PathBuf;
 
 /// List what was spent, and what is left. The whole file is verified first.
@@ -29,7 +29,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
             "total".to_owned(),
             format!("epsilon {}, delta {}", render::plain(terms.epsilon), render::plain(terms.delta)),
         ],
-        vec!["protects".to_owned(), protects(&terms.protects)],
+        vec!["protects".to_owned(), terms.protects.protected()],
         vec!["rule".to_owned(), rule(terms.rule).to_owned()],
         vec!["spent".to_owned(), percent(chain.spent(), &chain)],
         vec!["left".to_owned(), percent_left(&chain)],
@@ -51,7 +51,9 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let mut rows =
         vec![["line", "time", "what", "data", "cost", "result", "purpose"].map(String::from).to_vec()];
     for (at, charge, cost) in charges(&chain) {
-        let result = chain.result_of(at).map_or("none came", |hash| hash.get(..12).unwrap_or(hash));
+        // The result of a collection is with its service.
+        let none = if charge.what == COLLECTION { "collected" } else { "none came" };
+        let result = chain.result_of(at).map_or(none, |hash| hash.get(..12).unwrap_or(hash));
         let time = chain.records()[at].time.clone();
         let words = [at.to_string(), time, charge.what.clone(), charge.data.clone(), percent(cost, &chain)];
         rows.push(words.into_iter().chain([result.to_owned(), charge.purpose.clone()]).collect());
@@ -83,12 +85,4 @@ fn together(chain: &Chain) -> Result<String, Failure> {
         render::rounded_up(cost.epsilon),
         render::plain(chain.terms().delta)
     ))
-}
-
-fn protects(adjacency: &Adjacency) -> String {
-    match adjacency {
-        Adjacency::ReplaceUnit(unit) => format!("all rows of one {unit}"),
-        Adjacency::ReplaceRow => "one row".into(),
-        other => format!("{other:?}"),
-    }
 }

@@ -1,11 +1,12 @@
 //! `dpglm ledger verify`.
 
-use super::{percent, read};
+use super::read;
 use crate::failure::Failure;
 use crate::{Format, render};
 use clap::Args;
 use dpglm_ledger::{of_artefact, seal};
 use dpglm_sign::{PublicKey, signature_path};
+use dpglm_workflow::ledger::percent;
 use serde::Serialize;
 use std::path::PathBuf;
 

@@ -82,7 +82,8 @@ impl RegressionSearch {
         let constant = intercept && self.columns.first().is_some_and(Option::is_some);
         let fits = match likelihood.domain() {
             Domain::Real => true,
-            Domain::Count => self.target.is_none_or(|target| target.low >= 0.0),
+            Domain::Count | Domain::Nonnegative => self.target.is_none_or(|target| target.low >= 0.0),
+            Domain::Positive => self.target.is_none(),
             Domain::Binary | Domain::Classes(_) => self.target.is_none(),
         };
         match self.columns.len() == columns && !constant && fits {

@@ -5,6 +5,8 @@ use super::{Domain, Likelihood, Regression};
 use crate::central::{Glm, Privacy};
 use crate::data::Dataset;
 use crate::families::{Family, MonotoneLink, toy};
+use crate::noise::RandomSource;
+use crate::privacy::conditions;
 use crate::release::Estimator;
 use nalgebra::{DMatrix, DVector};
 
@@ -94,6 +96,16 @@ fn descent_fits_an_added_family() {
     let model = Glm::new(toy::family(), (0.0, 1.0)).unwrap().with_intercept();
     let found = model.fit(&data, budget(4.0), &mut seeded("descent of an added family")).unwrap();
     assert_close(&found.coefficients, &exact, 0.25);
+}
+
+#[test]
+fn code_of_the_callers_own_is_a_condition() {
+    let (data, ..) = data();
+    let rng = &mut RandomSource::from_os().unwrap();
+    for (of, wanted) in [(likelihood(), true), (Likelihood::logistic(), false)] {
+        let certificate = with_intercept(of).fit(&data, budget(2.0), rng).unwrap().certificate;
+        assert_eq!(certificate.conditions().contains(&conditions::OWN_CODE.to_owned()), wanted);
+    }
 }
 
 #[test]

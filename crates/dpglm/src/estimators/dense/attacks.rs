@@ -5,7 +5,7 @@ use super::{Domain, Likelihood, Regression};
 use crate::central::Privacy;
 use crate::central::dense_attacks::{Tables, withstands};
 use crate::data::{Dataset, Design};
-use crate::families::toy;
+use crate::families::{Family, toy};
 use crate::noise::RandomSource;
 use crate::privacy::Budget;
 use crate::release::Estimator;
@@ -20,10 +20,11 @@ struct Beside {
     units: bool,
     weights: bool,
     exposures: bool,
+    sampled: bool,
 }
 
-/// One row: entries, response, weight, exposure.
-type Row = (Vec<f64>, f64, f64, f64);
+/// One row: entries, response, weight, exposure, sampling weight.
+type Row = (Vec<f64>, f64, f64, f64, f64);
 
 fn row(tables: &mut Tables, beside: Beside, response: &impl Fn(f64) -> f64) -> Row {
     // Whole rows of one kind, often: the extreme points of what a row can do.
@@ -37,7 +38,8 @@ fn row(tables: &mut Tables, beside: Beside, response: &impl Fn(f64) -> f64) -> R
     let y = if tables.uniform() < 0.1 { f64::NAN } else { response(tables.uniform()) };
     let weight = f64::from(u8::from(tables.uniform() < 0.7));
     let exposure = [1.0, 0.01, tables.uniform(), 5.0, f64::NAN][(5.0 * tables.uniform()) as usize];
-    (x, y, weight, exposure)
+    let sampling = [1.0, 1.0, tables.uniform(), 0.0, 1e-6, 7.0, f64::NAN][(7.0 * tables.uniform()) as usize];
+    (x, y, weight, exposure, sampling)
 }
 
 fn table(rows: &[Row], beside: Beside) -> Dataset {
@@ -49,6 +51,10 @@ fn table(rows: &[Row], beside: Beside) -> Dataset {
     }
     if beside.weights {
         data = data.with_weights(rows.iter().map(|r| r.2).collect()).expect("shape");
+    }
+    if beside.sampled {
+        let weights: Vec<f64> = rows.iter().map(|r| r.4).collect();
+        data = data.with_sample_weights(&weights, 0.5).expect("shape");
     }
     if beside.exposures {
         let exposures: Vec<f64> = rows.iter().map(|r| r.3).collect();
@@ -81,6 +87,9 @@ fn attacked(name: &str, likelihood: &Likelihood, beside: Beside, response: impl 
     if beside.intercept {
         model = model.with_intercept();
     }
+    if likelihood.has_dispersion() && beside.exposures {
+        model = model.dispersion().expect("valid");
+    }
     // Little: location alone, or with slopes for some. Enough for slopes of all. Enough for the slope matrix.
     let plain = [3.0, 40.0, 600.0].map(|epsilon| (model.clone(), epsilon));
     // Enough for intervals, and far more.
@@ -108,7 +117,8 @@ fn attacked(name: &str, likelihood: &Likelihood, beside: Beside, response: impl 
     }
 }
 
-const PLAIN: Beside = Beside { intercept: true, units: false, weights: false, exposures: false };
+const PLAIN: Beside =
+    Beside { intercept: true, units: false, weights: false, exposures: false, sampled: false };
 
 #[test]
 fn binary_responses_withstand_neighbours() {
@@ -146,4 +156,34 @@ fn classes_withstand_neighbours() {
     let likelihood = Likelihood::Multinomial { classes: 3 };
     attacked("multinomial", &likelihood, Beside { weights: true, ..PLAIN }, |u| (3.0 * u).floor());
     attacked("multinomial of units", &likelihood, Beside { units: true, ..PLAIN }, |u| (3.0 * u).floor());
+}
+
+#[test]
+fn amounts_withstand_neighbours() {
+    let amount = |u: f64| (20.0 * u - 8.0).exp();
+    let exposed = Beside { exposures: true, ..PLAIN };
+    let gamma = Likelihood::new(Family::gamma(), (0.01, 1e4));
+    attacked("gamma", &gamma, PLAIN, amount);
+    attacked("gamma of units", &gamma, Beside { units: true, weights: true, ..exposed }, amount);
+    let tweedie = Likelihood::new(Family::tweedie(1.5).expect("valid"), (0.0, 1e4));
+    attacked("tweedie", &tweedie, exposed, |u| if u < 0.6 { 0.0 } else { amount(u) });
+}
+
+#[test]
+fn other_links_withstand_neighbours() {
+    attacked("probit", &Likelihood::new(Family::probit(), (0.0, 1.0)), PLAIN, f64::round);
+    let units = Beside { units: true, ..PLAIN };
+    attacked("cloglog of units", &Likelihood::new(Family::cloglog(), (0.0, 1.0)), units, f64::round);
+}
+
+#[test]
+fn sampling_weights_withstand_neighbours() {
+    let sampled = Beside { sampled: true, ..PLAIN };
+    let units = Beside { units: true, ..sampled };
+    attacked("weighted logistic", &Likelihood::logistic(), Beside { weights: true, ..sampled }, f64::round);
+    attacked("weighted logistic of units", &Likelihood::logistic(), units, f64::round);
+    attacked("weighted linear", &Likelihood::gaussian(-2.0, 3.0), sampled, |u| 5.0 * u - 2.0);
+    let bare = Beside { intercept: false, exposures: true, ..sampled };
+    attacked("weighted poisson", &Likelihood::poisson(0.0, 9.0), bare, |u| (9.0 * u).floor());
+    attacked("weighted multinomial", &Likelihood::Multinomial { classes: 3 }, sampled, |u| (3.0 * u).floor());
 }

@@ -5,7 +5,7 @@ use crate::central::Privacy;
 use crate::data::{Dataset, Design, Shape, Values};
 use crate::error::Result;
 use crate::estimators::bounds::{Magnitude, Sought};
-use crate::families::toy;
+use crate::families::{Family, toy};
 use crate::noise::RandomSource;
 use crate::passes::{Ask, Block, Blocks, Sites, Streamed, answer, cut::Cut, in_memory, merge};
 use crate::privacy::Budget;
@@ -25,6 +25,7 @@ struct Whole {
     each: usize,
     weights: bool,
     exposures: bool,
+    sampled: bool,
 }
 
 impl Whole {
@@ -67,6 +68,8 @@ impl Whole {
                 Domain::Real => 2005.0 + 3.0 * u,
                 Domain::Binary => f64::from(u8::from(u > 0.0)),
                 Domain::Count => (1.0 + u).exp().floor(),
+                Domain::Positive => (1.0 + u).exp(),
+                Domain::Nonnegative => ((1.0 + u).exp() - 1.0).max(0.0),
                 Domain::Classes(classes) => (classes as f64 * (0.5 + 0.19 * u)).floor(),
             }
         });
@@ -74,6 +77,10 @@ impl Whole {
         if self.weights {
             let counts = |row| f64::from(u8::from(noise(row, 6) > -0.7));
             data = data.with_weights(rows.clone().map(counts).collect()).expect("shape");
+        }
+        if self.sampled {
+            let weights: Vec<f64> = rows.clone().map(|row| 0.5 + 0.49 * noise(row, 9)).collect();
+            data = data.with_sample_weights(&weights, 0.5).expect("shape");
         }
         if self.exposures {
             let exposures: Vec<f64> = rows.map(|row| 0.6 + 0.39 * noise(row, 4)).collect();
@@ -118,13 +125,27 @@ fn parts_of_a_table_give_the_fit_of_the_whole() {
         Likelihood::poisson(0.0, 50.0),
         Likelihood::Multinomial { classes: 3 },
         Likelihood::new(toy::family(), (0.0, 1.0)),
+        Likelihood::new(Family::probit(), (0.0, 1.0)),
+        Likelihood::new(Family::gamma(), (0.1, 50.0)),
+        Likelihood::new(Family::tweedie(1.5).expect("valid"), (0.0, 50.0)),
     ];
     for likelihood in likelihoods {
         for (storage, each) in [("f64", 1), ("f64", 3), ("f32", 1), ("i8", 2), ("csr", 1), ("csr", 3)] {
-            let exposures = matches!(likelihood.domain(), Domain::Count);
-            let whole = Whole { likelihood: likelihood.clone(), storage, each, weights: each < 3, exposures };
+            let exposures = likelihood.takes_exposures();
+            let sampled = storage != "f32";
+            let whole = Whole {
+                likelihood: likelihood.clone(),
+                storage,
+                each,
+                weights: each < 3,
+                exposures,
+                sampled,
+            };
             let mut model = Regression::new(likelihood.clone()).expect("valid").with_intercept();
             whole.compare(&model, 0.3);
+            if likelihood.has_dispersion() {
+                model = model.dispersion().expect("valid");
+            }
             if each == 1 || !matches!(likelihood.domain(), Domain::Classes(_)) {
                 model = model.intervals(0.95).expect("valid");
             }
@@ -189,7 +210,7 @@ fn streamed_rows_give_the_fit_of_the_whole() {
         let exposures = likelihood.takes_exposures();
         let name = format!("{likelihood:?}, {storage}");
         let model = Regression::new(likelihood.clone());
-        let whole = Whole { likelihood, storage, each, weights: each < 3, exposures };
+        let whole = Whole { likelihood, storage, each, weights: each < 3, exposures, sampled: each == 1 };
         let model = model.and_then(|m| m.with_intercept().intervals(0.95)).expect("valid");
         let data = whole.part(0..UNITS);
         let budget = Privacy::Budget(Budget::new(8.0, 1e-6).expect("valid"));
@@ -240,7 +261,7 @@ fn five_sites_give_the_fit_of_the_whole() {
     {
         let (name, exposures) = (format!("{likelihood:?}"), likelihood.takes_exposures());
         let model = Regression::new(likelihood.clone());
-        let whole = Whole { likelihood, storage, each, weights: true, exposures };
+        let whole = Whole { likelihood, storage, each, weights: true, exposures, sampled: true };
         let model = model.and_then(|m| m.with_intercept().intervals(0.95)).expect("valid");
         let data = whole.part(0..UNITS);
         let budget = Privacy::Budget(Budget::new(8.0, 1e-6).expect("valid"));
@@ -269,6 +290,7 @@ fn strange_questions_are_refused() {
         each: 1,
         weights: false,
         exposures: false,
+        sampled: false,
     };
     let data = whole.part(0..UNITS);
     let listening = Arc::new(Listening(Mutex::default(), data.clone()));
@@ -310,6 +332,7 @@ fn other_rows_than_announced_are_refused() {
         each: 2,
         weights: true,
         exposures: false,
+        sampled: false,
     };
     let says = |change: fn(&mut InBlocks), what: &str| {
         let mut blocks = InBlocks { shape: whole().part(0..UNITS).shape(), whole: whole(), each: 100 };
@@ -336,8 +359,14 @@ fn other_rows_than_announced_are_refused() {
 #[test]
 fn parts_of_a_table_find_the_bounds_of_the_whole() {
     let likelihood = Likelihood::gaussian(-1e6, 1e6);
-    let whole =
-        Whole { likelihood: likelihood.clone(), storage: "f32", each: 2, weights: true, exposures: false };
+    let whole = Whole {
+        likelihood: likelihood.clone(),
+        storage: "f32",
+        each: 2,
+        weights: true,
+        exposures: false,
+        sampled: true,
+    };
     let magnitude = Magnitude::new(1e6, 1e-3).expect("valid");
     let sought = Some(Sought { magnitude, low: -1e6, high: 1e6, whole: None });
     let columns = vec![None, sought, None, sought];

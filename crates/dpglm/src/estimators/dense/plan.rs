@@ -17,6 +17,10 @@ pub(super) const RESPONSE_LEVEL: Handle<Chosen> = Handle::new("response tail lev
 pub(super) const RESPONSE: Handle<Vector> = Handle::new("response location");
 pub(super) const EXPOSURE_LEVEL: Handle<Chosen> = Handle::new("exposure tail level");
 pub(super) const EXPOSURE: Handle<Vector> = Handle::new("exposure location");
+pub(super) const WEIGHT_LEVEL: Handle<Chosen> = Handle::new("sample weight tail level");
+pub(super) const WEIGHT: Handle<Vector> = Handle::new("mean sample weight");
+pub(super) const DISPERSION_LEVEL: Handle<Chosen> = Handle::new("dispersion tail level");
+pub(super) const DISPERSION: Handle<Vector> = Handle::new("dispersion");
 pub(super) const COLUMNS: Handle<Vector> = Handle::new("column moments");
 pub(super) const ROW_LEVEL: Handle<Chosen> = Handle::new("row tail level");
 pub(super) const PRODUCTS: Handle<Vector> = Handle::new("products of columns");
@@ -53,6 +57,9 @@ const MOST_INFERRED: usize = 400;
 /// A level is seen where at least this over its `mu` units lie beyond it.
 pub(super) const SEEN: f64 = 7.0;
 
+/// The share of the dispersion, where it is asked for.
+const DISPERSION_SHARE: f64 = 0.04;
+
 /// The plan of a fit: every release and its share, from public facts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
@@ -67,6 +74,8 @@ pub struct Plan {
     pub(super) response: f64,
     /// What follows, unless the location is all that can be learned.
     pub(super) slopes: Option<SlopePlan>,
+    /// The share of the dispersion, where it is asked for.
+    pub(super) dispersion: f64,
     /// The shares of inference, where it is asked for and the budget allows it.
     pub(super) inference: Option<InferencePlan>,
 }
@@ -172,19 +181,20 @@ impl Plan {
         let ratio = n * mu / columns;
         let real = model.likelihood.is_real();
         let little = ratio < LEAST_RATIO || (real && n * mu < LEAST_REAL);
+        let dispersion = if model.dispersion { DISPERSION_SHARE } else { 0.0 };
         // Without an intercept there is no location that might be learned instead.
         let response = match (model.intercept, little) {
-            (true, true) => 1.0,
+            (true, true) => 1.0 - dispersion,
             // Far below one unit per coefficient the location is nearly all there is; above, it costs the slopes more than it gains.
-            (true, false) => 0.03 + 0.97 / (1.0 + ratio.powi(4)),
+            (true, false) => 0.03 + (0.97 - dispersion) / (1.0 + ratio.powi(4)),
             (false, _) if real => 0.03,
             (false, _) => 0.0,
         };
         let inference = InferencePlan::new(model, shape, ratio, private).filter(|_| !little);
-        let rest = 1.0 - response - inference.as_ref().map_or(0.0, InferencePlan::total);
+        let rest = 1.0 - response - dispersion - inference.as_ref().map_or(0.0, InferencePlan::total);
         let slopes = (!(model.intercept && little))
             .then(|| SlopePlan::new(model, shape, mu, rest, inference.as_ref(), private));
-        Self { shape, mu, ratio, private, response, slopes, inference }
+        Self { shape, mu, ratio, private, response, slopes, dispersion, inference }
     }
 
     /// The `mu` of a release of this share.
@@ -206,6 +216,7 @@ impl Plan {
     pub(super) fn lines(&self, model: &Regression) -> Vec<PlannedRelease> {
         let mut lines = Vec::new();
         lines.extend(self.response_lines(model));
+        lines.extend(self.dispersion_lines());
         let Some(slopes) = &self.slopes else { return lines };
         lines.push(COLUMNS.planned(slopes.columns, 1));
         lines.extend(slopes.row_level.map(|share| ROW_LEVEL.planned(share, 1)));
@@ -221,10 +232,32 @@ impl Plan {
         lines
     }
 
+    /// The releases of the dispersion.
+    pub(super) fn dispersion_lines(&self) -> Vec<PlannedRelease> {
+        let mut lines = Vec::new();
+        if self.dispersion > 0.0 {
+            if self.sees(0.3 * self.dispersion) {
+                lines.push(DISPERSION_LEVEL.planned(0.3 * self.dispersion, 1));
+            }
+            lines.push(DISPERSION.planned(0.7 * self.dispersion, 1));
+        }
+        lines
+    }
+
     /// The releases of the response's location.
     pub(super) fn response_lines(&self, model: &Regression) -> Vec<PlannedRelease> {
         let all = self.response;
         let mut parts = Vec::new();
+        let all = if self.shape.weighted {
+            let part = if all > 0.0 { 0.4 * all } else { 0.01 };
+            if self.sees(0.3 * part) {
+                parts.push(WEIGHT_LEVEL.planned(0.3 * part, 1));
+            }
+            parts.push(WEIGHT.planned(0.7 * part, 1));
+            0.6 * all
+        } else {
+            all
+        };
         // Binary and class responses give the share that counts with their own release.
         let separate = self.shape.dropped && (model.likelihood.is_real() || !model.intercept);
         let all = if separate && all > 0.0 { 0.8 * all } else { all };
@@ -245,7 +278,7 @@ impl Plan {
                 }
                 parts.push(RESPONSE.planned(0.5 * all, 1));
             }
-            Domain::Count => {
+            Domain::Count | Domain::Positive | Domain::Nonnegative => {
                 let part = if self.shape.exposures { 0.6 * all } else { all };
                 let mut pair = |level: Handle<Chosen>, mean: Handle<Vector>, share: f64| {
                     if self.sees(0.3 * share) {
@@ -265,6 +298,7 @@ impl Plan {
     /// How often the rows are read.
     pub(super) fn reads(&self) -> u64 {
         let Some(slopes) = &self.slopes else { return 0 };
+        let dispersion = u64::from(self.dispersion > 0.0);
         let passes = slopes.scores.len();
         let once =
             1 + usize::from(slopes.products.is_some()) * 2 + 1 + usize::from(slopes.slope_matrix.is_some());
@@ -274,7 +308,7 @@ impl Plan {
             false => passes + slopes.levels.iter().filter(|&&pass| pass > 0).count(),
         };
         let inference = self.inference.as_ref().map_or(0, |plan| plan.reads(self.shape.grouped));
-        (once + scores) as u64 + inference
+        (once + scores) as u64 + inference + dispersion
     }
 }
 
@@ -297,7 +331,7 @@ impl SlopePlan {
     ) -> Self {
         let (n, columns) = (shape.units as f64, shape.columns as f64);
         let real = model.likelihood.is_real();
-        let one_curve = matches!(model.likelihood.domain(), Domain::Binary | Domain::Count);
+        let one_curve = !matches!(model.likelihood.domain(), Domain::Real | Domain::Classes(_));
         let with_products = shape.columns <= MOST_PRODUCTS;
         let moments = (0.05_f64).min(0.15 * rest);
         let products = with_products.then_some((0.08_f64).min(0.25 * rest));
@@ -310,14 +344,20 @@ impl SlopePlan {
             worth && one_curve && n * mu / columns >= SLOPE_RATIO && shape.columns <= MOST_SCALES;
         let others =
             4 + i32::from(with_slopes) + inference.map_or(0, |plan| plan.reads(shape.grouped) as i32);
-        let passes = if shape.grouped { (most + 1 - others) / 2 } else { most - others - i32::from(real) };
+        let passes = if shape.grouped {
+            (most + 1 - others) / 2
+        } else {
+            most - others - i32::from(real || shape.weighted)
+        };
         let passes = passes.clamp(2, SCORES.len() as i32);
         let growth = match model.likelihood.domain() {
             // No need to come near before the passes that count.
             Domain::Real => 1.6_f64,
             _ => 69f64.powf(1.0 / f64::from(passes - 1)).min(3.2),
         };
-        let levels = if real || shape.grouped { vec![0, passes as usize / 2] } else { vec![] };
+        // What a weighted row's score may be follows from no public bound that is any use.
+        let levels =
+            if real || shape.grouped || shape.weighted { vec![0, passes as usize / 2] } else { vec![] };
         let level = (25.0 / (n * mu)).powi(2).clamp(0.02, 0.1).min(0.15 * rest);
         let slope_matrix = with_slopes.then_some((if passes < 10 { 2 } else { 4 }, 0.08));
         let spent = moments

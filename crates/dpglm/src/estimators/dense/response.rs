@@ -3,7 +3,9 @@
 //! * Binary: the mean, shrunk towards 1/2 by its known noise. Classes: their shares, likewise.
 //! * Real: a median on an even grid, a level of the distance from it that few responses exceed, then mean and mean square
 //!   clipped there. The response is measured in their units from here on.
-//! * Counts: a level that few exceed and the mean clipped there; the same for exposures.
+//! * Counts and amounts: a level that few exceed and the mean clipped there; the same for exposures.
+//! * Sampling weights: likewise. They are measured in units of their mean from here on, so that scores are of the size that they are
+//!   without weights; no estimate depends on it.
 //!
 //! # Guarantee
 //! One number per unit for every quantile: selections of sensitivity 1. Means of numbers in [-1, 1] over units are exact sums
@@ -11,7 +13,10 @@
 //! the points `w (y - 1/2, sqrt(3)/2)` are at most 1 apart, as without; the shares of classes add up to it.
 
 use super::Regression;
-use super::plan::{CENTRE, COUNTED, EXPOSURE, EXPOSURE_LEVEL, Plan, RESPONSE, RESPONSE_LEVEL, SEEN};
+use super::plan::{
+    CENTRE, COUNTED, DISPERSION, DISPERSION_LEVEL, EXPOSURE, EXPOSURE_LEVEL, Plan, RESPONSE, RESPONSE_LEVEL,
+    SEEN, WEIGHT, WEIGHT_LEVEL,
+};
 use crate::error::Result;
 use crate::families::Domain;
 use crate::mechanisms::Candidates;
@@ -38,6 +43,18 @@ pub(super) struct Response {
 const SMALL_SHARE: f64 = 0.03;
 const LEAST_SHARE: f64 = 1e-6;
 
+/// The least share of the largest amount that a level is looked for at.
+const SMALL_AMOUNT: f64 = 1.0 / 1_048_576.0;
+
+/// Levels of what is measured in units of its largest value.
+fn of_one() -> Result<Candidates> {
+    Candidates::positive_geometric(2f64.powi(-12), 1.0, 4)
+}
+
+/// Dispersions: the noise, relative to the level that few squares exceed, up to which a farther level is taken, and how much farther at most.
+const LEAST_NOISE: f64 = 0.01;
+const FARTHEST: f64 = 6.0;
+
 /// The numbers that a likelihood is tuned with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tuning {
@@ -48,6 +65,8 @@ pub(super) struct Tuning {
     /// How many units may exceed the bound on scores, in units of `sqrt(D) / mu`, and which share of all at most.
     pub beyond: f64,
     pub most: f64,
+    /// The largest score that a level may have, in doublings of a typical one's: amounts have long tails.
+    pub octaves: i32,
     /// How the tail falls: a level for fewer units than can be seen is extrapolated by a power of the logarithm.
     pub tail: f64,
 }
@@ -56,10 +75,21 @@ impl Tuning {
     /// Of each kind of response: what the engine does with a family depends on its domain alone.
     pub(super) fn of(domain: Domain) -> Tuning {
         match domain {
-            Domain::Real => Tuning { bound: 0.0, prior: 0.09, beyond: 20.0, most: 0.3, tail: 0.5 },
-            Domain::Count => Tuning { bound: 0.0, prior: 0.5, beyond: 10.0, most: 0.03, tail: 1.0 },
-            Domain::Binary => Tuning { bound: 0.35, prior: 0.09, beyond: 10.0, most: 0.1, tail: 1.0 },
-            Domain::Classes(_) => Tuning { bound: 0.5, prior: 0.09, beyond: 10.0, most: 0.1, tail: 1.0 },
+            Domain::Real => {
+                Tuning { bound: 0.0, prior: 0.09, beyond: 20.0, most: 0.3, octaves: 8, tail: 0.5 }
+            }
+            Domain::Count => {
+                Tuning { bound: 0.0, prior: 0.5, beyond: 10.0, most: 0.03, octaves: 8, tail: 1.0 }
+            }
+            Domain::Positive | Domain::Nonnegative => {
+                Tuning { bound: 0.0, prior: 0.5, beyond: 10.0, most: 0.03, octaves: 22, tail: 1.0 }
+            }
+            Domain::Binary => {
+                Tuning { bound: 0.35, prior: 0.09, beyond: 10.0, most: 0.1, octaves: 8, tail: 1.0 }
+            }
+            Domain::Classes(_) => {
+                Tuning { bound: 0.5, prior: 0.09, beyond: 10.0, most: 0.1, octaves: 8, tail: 1.0 }
+            }
         }
     }
 }
@@ -148,10 +178,50 @@ impl Response {
             Domain::Binary => response.locate_binary(&mut locator)?,
             Domain::Classes(classes) => response.locate_classes(classes, &mut locator)?,
             Domain::Real => response.locate_real(low, high, model.intercept, &mut locator)?,
-            Domain::Count => response.locate_counts(high, model.intercept, &mut locator)?,
+            domain @ (Domain::Count | Domain::Positive | Domain::Nonnegative) => {
+                // Counts are whole: nothing lies between 0 and 1.
+                let least = if domain == Domain::Count { (0.5 * high).min(1.0) } else { high * SMALL_AMOUNT };
+                response.locate_amounts((least, high), model.intercept, &mut locator)?;
+            }
+        }
+        if plan.shape.weighted {
+            let level =
+                locator.level(WEIGHT_LEVEL, Number::SampleWeight { level: 1.0 }, of_one()?)?.unwrap_or(1.0);
+            response.view.weight =
+                positive_mean(&mut locator, WEIGHT, level, Number::SampleWeight { level })?.0;
         }
         response.count = locator.count;
         Ok(response)
+    }
+
+    /// Step 8: the dispersion at these coefficients of stored columns, in the units of the target.
+    pub(super) fn dispersion(
+        &self,
+        plan: &Plan,
+        rows: &dyn Rows,
+        stored: &[f64],
+        session: &mut ReleaseSession<'_>,
+    ) -> Result<f64> {
+        let lines = plan.dispersion_lines();
+        let mut locator = Locator { plan, rows, session, lines: &lines, count: self.count };
+        let (low, high) = self.view.likelihood.bounds();
+        // No row of a usual mean is farther away.
+        let span = (high - low) / self.view.unit;
+        let usual = self
+            .view
+            .likelihood
+            .family()
+            .map_or(1.0, |family| family.variance(family.mean(self.view.base[0])));
+        let top = (span * span / usual.max(1e-100)).clamp(1e-60, 1e90);
+        let grid = Candidates::positive_geometric(2f64.powi(-48), 1.0, 4)?;
+        let pearson = |level: f64| Number::Pearson { at: self.at(stored), level };
+        // Squares have long tails: beyond the level that can be seen lies much of their mean. So they are clipped as far out as noise allows.
+        let room = LEAST_NOISE * plan.shape.units as f64 * plan.mu_of(0.7 * plan.dispersion);
+        let seen = locator.level(DISPERSION_LEVEL, pearson(top), grid)?.unwrap_or(1.0);
+        let level = top * (seen * room.clamp(1.0, FARTHEST)).min(1.0);
+        let (mean, _) = positive_mean(&mut locator, DISPERSION, level, pearson(level))?;
+        let free = (self.count - plan.shape.columns as f64).max(1.0);
+        Ok(mean * self.view.unit * self.view.unit * self.count / free)
     }
 
     /// Rows scored at these coefficients of stored columns.
@@ -282,18 +352,21 @@ impl Response {
         Ok(())
     }
 
-    fn locate_counts(&mut self, high: f64, intercept: bool, locator: &mut Locator<'_, '_, '_>) -> Result<()> {
-        // Counts are whole: nothing lies between 0 and 1.
-        let grid = Candidates::positive_geometric((0.5 * high).min(1.0), high, 4)?;
+    fn locate_amounts(
+        &mut self,
+        (least, high): (f64, f64),
+        intercept: bool,
+        locator: &mut Locator<'_, '_, '_>,
+    ) -> Result<()> {
+        let grid = Candidates::positive_geometric(least, high, 4)?;
         let number = Number::response(self.view.likelihood.clone());
         let level = locator.level(RESPONSE_LEVEL, number, grid)?.unwrap_or(high);
         let (mean, noise) =
             positive_mean(locator, RESPONSE, level, self.distance(0.0, level, Form::Clipped))?;
         let (mut exposure, mut relative) = (1.0, 0.0);
         if locator.plan.shape.exposures {
-            let grid = Candidates::positive_geometric(2f64.powi(-12), 1.0, 4)?;
             let number = Number::Exposure { level: 1.0 };
-            let level = locator.level(EXPOSURE_LEVEL, number, grid)?.unwrap_or(1.0);
+            let level = locator.level(EXPOSURE_LEVEL, number, of_one()?)?.unwrap_or(1.0);
             let (mean, noise) = positive_mean(locator, EXPOSURE, level, Number::Exposure { level })?;
             (exposure, relative) = (mean, (noise / mean).powi(2));
         }

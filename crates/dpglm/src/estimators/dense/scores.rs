@@ -69,7 +69,8 @@ impl Passes<'_> {
         let root = whitened.dimension.sqrt();
         let all_slopes: f64 = response.slopes.iter().sum();
         let largest = response.slopes.iter().fold(0.0_f64, |m, s| m.max(*s));
-        let mut bound = tuning.bound * growth(plan.ratio) * root;
+        let scale = model.likelihood.score_scale();
+        let mut bound = tuning.bound * scale * growth(plan.ratio) * root;
         let by_level = !slopes.levels.is_empty();
         let mut b = DMatrix::zeros(d, directions);
         let mut average = Average { gradient: b.clone(), coefficients: b.clone(), precision: 0.0 };
@@ -77,6 +78,7 @@ impl Passes<'_> {
         let intercept = model.intercept.then_some(response.base_variance + tuning.prior);
         let mut priors = vec![Prior::new(d, intercept); directions];
         let mut precisions = Vec::new();
+        let mut steepest = 0.0_f64;
         for (pass, &share) in slopes.scores.iter().enumerate() {
             let at = response.at(&self.stored(&b));
             let level_due = slopes.levels.contains(&pass);
@@ -87,10 +89,12 @@ impl Passes<'_> {
             if level_due {
                 bound = self.level(at.clone(), root * all_slopes.sqrt(), tuning, session)?;
             }
+            // Weights stretch the tail of the slopes: were it cut, steps would overshoot.
+            let reach = if plan.shape.weighted { 8.0 } else { 4.0 };
             let trace_bound = match (by_level, grouped) {
-                (true, false) => 4.0 * all_slopes * whitened.dimension,
+                (true, false) => reach * all_slopes * whitened.dimension,
                 (true, true) if model.likelihood.is_real() => bound * root * all_slopes.sqrt(),
-                _ if directions == 1 => 0.75 * bound * root,
+                _ if directions == 1 => 0.75 * scale * bound * root,
                 _ => 1.5 * bound * root,
             };
             let slope_bound = trace_bound * (plan.ratio / SLOPE_RATIO).sqrt().clamp(1.0, 4.0);
@@ -106,7 +110,11 @@ impl Passes<'_> {
 
             // The mean slope, relative to that at the start.
             let typical = if by_level { 1.0 } else { (bound / (root * response.worst)).min(1.0) };
-            let mean_slope = self.mean_slope(scores.trace, trace_bound, typical * all_slopes, session)?;
+            let found = self.mean_slope(scores.trace, trace_bound, typical * all_slopes, session)?;
+            // Weights that go with the response make the slope steeper in some directions than on average: the steepest so far keeps steps
+            // from going past the solution and back.
+            steepest = if plan.shape.weighted { found.max(steepest) } else { found };
+            let mean_slope = steepest;
             if let Some((_, share)) = slopes.slope_matrix.filter(|(due, _)| *due == pass) {
                 let guess = mean_slope * response.slopes[0];
                 matrix = Some(self.slope_matrix(at, bounds, guess, share, session)?);
@@ -160,7 +168,7 @@ impl Passes<'_> {
         let columns = whitened.map.columns() as f64;
         let wanted = (tuning.beyond * columns.sqrt() / plan.mu).min(tuning.most * count);
         let seen = wanted.max(SEEN / plan.mu_of(slopes.level)).min(0.3 * count);
-        let largest = if plan.shape.grouped { 12 } else { 8 };
+        let largest = tuning.octaves + if plan.shape.grouped { 4 } else { 0 };
         let grid = Candidates::positive_geometric(size * 2f64.powi(-6), size * 2f64.powi(largest), 4)?;
         let number = Number::ScoreSize { map: whitened.map.clone(), at };
         let (tally, _) = rows.tally(number, OfUnit::Sum, Absent::Zero, grid)?;

@@ -1,6 +1,7 @@
 //! Rows in memory, and how they answer.
 
 use super::{Cell, CellPass, CellRows, MeanRows, MeanShape};
+use crate::data::unit_sums;
 use crate::error::{Error, Result};
 use crate::mechanisms::{Candidates, Tally};
 use crate::passes::partial::Partial;
@@ -71,8 +72,9 @@ impl MeanRows<'_> {
     /// The mean of the cells of each unit that has some.
     fn means(&self, cell: Cell) -> Vec<f64> {
         self.values(cell, |cells| {
-            let (sum, count) = cells.fold((0.0, 0.0), |(sum, count), x| (sum + x, count + 1.0));
-            (sum / count).clamp(cell.low, cell.high)
+            // In whatever order the rows are.
+            let cells: Vec<f64> = cells.collect();
+            (unit_sums::sum(&cells) / cells.len() as f64).clamp(cell.low, cell.high)
         })
     }
 

@@ -122,6 +122,11 @@ impl<'a> MeanRows<'a> {
         Ok(self)
     }
 
+    /// How many columns the design has.
+    pub(crate) fn columns(&self) -> usize {
+        self.design.columns()
+    }
+
     pub(super) fn design(&self) -> &'a Design {
         self.design
     }

@@ -7,6 +7,7 @@ use super::super::whitening::growth;
 use super::{CURVATURE, LEVELS, SECOND, SLOPE};
 use crate::error::Result;
 use crate::estimators::dense::response::Tuning;
+use crate::families::Domain;
 use crate::mechanisms::Candidates;
 use crate::passes::products::{self, Weights};
 use crate::passes::row_map::RowMap;
@@ -18,6 +19,7 @@ use nalgebra::DMatrix;
 const LIFT: f64 = 0.7;
 /// The slowest fall of a tail that is believed: sizes grow by this power of one over the share beyond them.
 const STEEP: f64 = 0.8;
+const STEEPER: f64 = 2.0;
 /// Privacy noise up to this multiple of the sampling variance is accepted for a farther reach.
 const REACH: f64 = 0.8;
 /// From this many times the root of the coefficients per coefficient on that holds; below, in proportion more, up to
@@ -179,12 +181,16 @@ impl Steps<'_, '_> {
         let Self { plan, shares, count, d, outputs, .. } = *self;
         let sizes = || Number::ScoreSize { map: map.clone(), at: at.clone() };
         let size = (dimension * slope).sqrt();
-        let octaves = if plan.shape.grouped { [-6, 10] } else { [-6, 6] };
+        let domain = self.passes.model.likelihood.domain();
+        let largest = Tuning::of(domain).octaves - 2;
+        // Where most amounts are zero a typical score says nothing of the few that are not.
+        let steep = if domain == Domain::Nonnegative { STEEPER } else { STEEP };
+        let octaves = [-6, if plan.shape.grouped { largest + 4 } else { largest }];
         let beyond = self.seen.min(0.1 * count);
         let common = self.level(sizes(), 0.25 * count, size, octaves, session)?;
         let span = (0.25 * count / beyond).max(1.0).ln();
         // A level so few units lie beyond is missed now and then, and a far one found instead: tails fall faster than that.
-        let seen = self.level(sizes(), beyond, size, octaves, session)?.min(common * (STEEP * span).exp());
+        let seen = self.level(sizes(), beyond, size, octaves, session)?.min(common * (steep * span).exp());
         let tail = if span > 0.7 { ((seen / common).max(1.0).ln() / span).clamp(0.1, 0.5) } else { 0.4 };
         let root = ((d * outputs) as f64).sqrt();
         let wanted = 1.2 * root / plan.mu;
@@ -193,11 +199,12 @@ impl Steps<'_, '_> {
         let quiet = 0.5 * (noisier * slope / outputs as f64 * count).sqrt() * plan.mu_of(shares.all_scores());
         let far = if !plan.private {
             few
-        } else if self.passes.model.likelihood.is_real() || plan.shape.grouped {
+        } else if self.passes.model.likelihood.is_real() || plan.shape.grouped || plan.shape.weighted {
             few.max(quiet).min(2.0 * few)
         } else {
             let tuning = Tuning::of(self.passes.model.likelihood.domain());
-            let near = tuning.bound * growth(plan.ratio) * dimension.sqrt();
+            let scale = self.passes.model.likelihood.score_scale();
+            let near = tuning.bound * scale * growth(plan.ratio) * dimension.sqrt();
             near.max(quiet.min(few))
         };
         Ok(Bound { far, seen })

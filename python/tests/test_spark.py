@@ -1,0 +1,289 @@
+"""Spark leaves the artefact of the same rows in memory, byte for byte, whatever the cluster does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import run
+
+import dpglm
+
+pytest.importorskip("pyspark")
+os.environ["PYSPARK_PYTHON"] = sys.executable
+import psutil  # noqa: E402
+from pyspark.ml import Pipeline, PipelineModel  # noqa: E402
+from pyspark.ml.evaluation import BinaryClassificationEvaluator  # noqa: E402
+from pyspark.ml.feature import VectorAssembler  # noqa: E402
+from pyspark.sql import SparkSession, functions  # noqa: E402
+
+from dpglm import spark as private  # noqa: E402
+from dpglm.spark._rows import CachedRows  # noqa: E402
+
+BUDGET = {"epsilon": 2.0, "delta": 1e-6, "insecure_seed": 7}
+FLAGS = ["--epsilon", 2, "--delta", 1e-6, "--insecure-seed", 7]
+SCHEMA = """
+target = "visits"
+unit = "person"
+missing = "drop"
+[columns]
+age = { kind = "real", bounds = [18, 90] }
+sex = { kind = "binary", levels = ["f", "m"] }
+region = { kind = "category", levels = ["north", "south", "west"] }
+visits = { kind = "count", bounds = [0, 9] }
+"""
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Any]:
+    # Two executors that are processes of their own, of one core each.
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+    for key, value in {
+        "spark.driver.memory": "1g",
+        "spark.executor.memory": "768m",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.task.maxFailures": "8",
+        # Where it is not installed, as in the tree.
+        "spark.executorEnv.PYTHONPATH": str(Path(dpglm.__file__).parents[1]),
+    }.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def people() -> pd.DataFrame:
+    """Rows of people, some with several, with cells that are missing, out of bounds and undeclared."""
+    rng = np.random.default_rng(11)
+    count = 3000
+    age = rng.normal(50, 18, count)
+    frame = pd.DataFrame(
+        {
+            "person": rng.integers(0, 1200, count),
+            "age": age,
+            "sex": rng.choice(["f", "m", "x"], count, p=[0.5, 0.45, 0.05]),
+            "region": rng.choice(["north", "south", "west"], count),
+            "visits": rng.poisson(np.exp(0.2 + 0.01 * age)).astype(float),
+        }
+    )
+    frame.loc[::97, "age"] = np.nan
+    return frame
+
+
+def spread(session: Any, people: pd.DataFrame, partitions: int) -> Any:
+    """The same rows in another order, in so many partitions."""
+    rows = [tuple(None if cell != cell else cell for cell in row) for row in people.itertuples(index=False, name=None)]
+    frame = session.createDataFrame(rows, "person bigint, age double, sex string, region string, visits double")
+    return frame.repartition(partitions)
+
+
+@pytest.fixture(autouse=True)
+def _curator(recwarn: pytest.WarningsRecorder) -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dpglm.CuratorNote)
+        yield
+
+
+def test_any_number_of_partitions_gives_the_artefact_of_the_command(session: Any, people: pd.DataFrame, tmp_path: Path) -> None:
+    (tmp_path / "schema.toml").write_text(SCHEMA)
+    people.to_csv(tmp_path / "people.csv", index=False)
+    done = run("fit", tmp_path / "people.csv", "--schema", tmp_path / "schema.toml", "--family", "poisson", *FLAGS,
+                "--output", tmp_path / "fit.json")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    expected = (tmp_path / "fit.json").read_text()
+    schema = dpglm.Schema.load(tmp_path / "schema.toml")
+    asks = private.PrivatePoissonRegressor(schema=schema, **BUDGET)
+    for partitions in (1, 7, 64):
+        model = asks.fit(spread(session, people, partitions))
+        assert model.to_json() == expected, partitions
+    # The model goes on to predict.
+    rows = model.transform(spread(session, people, 2)).select("prediction").toPandas()
+    assert len(rows) == len(people) and (rows["prediction"] > 0).all()
+
+
+def test_bounds_by_column_give_the_artefact_of_the_package(session: Any, people: pd.DataFrame) -> None:
+    bounds = {"age": (18, 90), "sex": ["f", "m"], "region": ["north", "south", "west"]}
+    label = (people["visits"] > 1).astype(float).rename("often")
+    plain = dpglm.PrivateLogisticRegression(feature_bounds=bounds, classes=[0, 1], intervals=0.9, **BUDGET)
+    expected = plain.fit(people[[*bounds]], label, units=people["person"]).to_json()
+    frame = spread(session, people, 5).withColumn("often", (functions.col("visits") > 1).cast("double"))
+    asks = private.PrivateLogisticRegression(
+        feature_bounds=bounds, classes=[0, 1], intervals=0.9, labelCol="often", unitCol="person", **BUDGET
+    )
+    model = asks.fit(frame)
+    assert model.to_json() == expected
+    # Cells that the public rule changes are told to the curator, with the counts of the whole table.
+    with pytest.warns(dpglm.CuratorNote, match=f"column `age`: {people['age'].isna().sum()} missing"):
+        asks.fit(frame)
+    found = model.transform(frame).select("person", "age", "probability", "prediction").toPandas()
+    order = people.sort_values(["person", "age"], na_position="last").reset_index(drop=True)
+    theirs = np.sort(np.array([vector[1] for vector in found["probability"]]))
+    assert np.array_equal(theirs, np.sort(plain.predict_proba(order[[*bounds]])[:, 1]))
+    assert set(found["prediction"]) <= {0.0, 1.0}
+
+
+def test_a_pipeline_of_vectors_is_fitted_saved_and_loaded(session: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (4000, 3))
+    y = (rng.random(4000) < 1 / (1 + np.exp(-3 * X[:, 0]))).astype(float)
+    expected = dpglm.PrivateLogisticRegression(feature_bounds=(-1, 1), classes=[0, 1], **BUDGET).fit(
+        pd.DataFrame(X, columns=["a", "b", "c"]), pd.Series(y, name="label")
+    )
+    frame = session.createDataFrame([(*map(float, row), float(label)) for row, label in zip(X, y)], "a double, b double, c double, label double")
+    pipeline = Pipeline(
+        stages=[
+            VectorAssembler(inputCols=["a", "b", "c"], outputCol="features"),
+            private.PrivateLogisticRegression(featuresCol="features", feature_bounds=(-1, 1), classes=[0, 1], **BUDGET),
+        ]
+    )
+    pipeline.save(str(tmp_path / "pipeline"))
+    fitted = Pipeline.load(str(tmp_path / "pipeline")).fit(frame)
+    assert fitted.stages[1].to_json() == expected.to_json()
+    fitted.save(str(tmp_path / "model"))
+    loaded = PipelineModel.load(str(tmp_path / "model"))
+    assert loaded.stages[1].to_json() == expected.to_json()
+    predicted = loaded.transform(frame)
+    assert BinaryClassificationEvaluator().evaluate(predicted) > 0.8
+    probabilities = np.array([row["probability"].toArray() for row in predicted.select("probability").collect()])
+    assert np.array_equal(np.sort(probabilities[:, 1]), np.sort(expected.predict_proba(pd.DataFrame(X, columns=["a", "b", "c"]))[:, 1]))
+
+
+def test_means_and_descriptions(session: Any, people: pd.DataFrame) -> None:
+    bounds = {"age": (18, 90), "sex": ["f", "m"], "visits": (0, 9)}
+    plain = dpglm.PrivateMean(feature_bounds=bounds, method="columns", missing="drop", intervals=0.95, **BUDGET)
+    expected = plain.fit(people[[*bounds]], units=people["person"]).to_json()
+    asks = private.PrivateMean(feature_bounds=bounds, missing="drop", intervals=0.95, unitCol="person", **BUDGET)
+    assert asks.fit(spread(session, people, 7)).to_json() == expected
+    schema = dpglm.Schema(SCHEMA.replace('unit = "person"\n', "").replace('target = "visits"\n', ""))
+    wishes: dict[str, Any] = {"by": "region", "histograms": 5, "correlations": True, **BUDGET}
+    expected = dpglm.describe(people.drop(columns="person"), schema, **wishes).to_json()
+    assert private.describe(spread(session, people, 3), schema, **wishes).to_json() == expected
+
+
+def executors() -> list[psutil.Process]:
+    """The processes of this session's executors."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if any("CoarseGrainedExecutorBackend" in word for word in process.cmdline()):
+                found.append(process)
+        except psutil.Error:
+            # It has ended meanwhile.
+            continue
+    return found
+
+
+def test_a_killed_executor_does_not_change_the_artefact(session: Any, people: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = dpglm.PrivateLinearRegression(feature_bounds={"age": (18, 90)}, target_bounds=(0, 9), **BUDGET)
+    expected = plain.fit(people[["age"]], people["visits"], units=people["person"]).to_json()
+    killed = []
+    ask = CachedRows._ask
+
+    def killing(self: CachedRows, question: str) -> list[str]:
+        if self.passes == 2:
+            victim = executors()[0]
+            killed.append(victim.pid)
+            # In the middle of the pass.
+            threading.Timer(0.1, victim.kill).start()
+        return ask(self, question)
+
+    monkeypatch.setattr(CachedRows, "_ask", killing)
+    asks = private.PrivateLinearRegression(featuresCols=["age"], feature_bounds={"age": (18, 90)}, target_bounds=(0, 9), labelCol="visits", unitCol="person", **BUDGET)
+    assert asks.fit(spread(session, people, 7)).to_json() == expected
+    assert len(killed) == 1
+
+
+def test_rows_that_come_out_differently_are_refused(session: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    frame = session.range(2000).withColumn("x", functions.rand()).withColumn("label", functions.rand())
+    ask = CachedRows._ask
+
+    def forgetting(self: CachedRows, question: str) -> list[str]:
+        if self.passes == 1:
+            # What a cluster does that loses its cache.
+            self._packed.unpersist(blocking=True)
+        return ask(self, question)
+
+    monkeypatch.setattr(CachedRows, "_ask", forgetting)
+    path = tmp_path / "spent.ledger"
+    ledger = dpglm.Ledger.create(path, epsilon=4.0, delta=1e-5)
+    asks = private.PrivateLinearRegression(featuresCols=["x"], feature_bounds=(0, 1), target_bounds=(0, 1), ledger=ledger, epsilon=2.0, delta=1e-6)
+    with pytest.raises(RuntimeError, match="not those of the first pass.*nothing is released"):
+        # Rows of one seed come out alike: those of a Python function need not.
+        asks.fit(frame.select("label", functions.udf(lambda: float(np.random.default_rng().random()), "double").asNondeterministic()().alias("x")))
+    # It was entered before rows were computed with.
+    assert ledger.remaining() < 3.9
+
+
+def test_an_interrupt_leaves_nothing_in_the_cache(session: Any, people: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = CachedRows._ask
+
+    def interrupted(self: CachedRows, question: str) -> list[str]:
+        if self.passes == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        return ask(self, question)
+
+    monkeypatch.setattr(CachedRows, "_ask", interrupted)
+    asks = private.PrivateLinearRegression(feature_bounds={"age": (18, 90)}, target_bounds=(0, 9), labelCol="visits", **BUDGET)
+    with pytest.raises(KeyboardInterrupt):
+        asks.fit(spread(session, people, 2))
+    assert len(session.sparkContext._jsc.getPersistentRDDs()) == 0
+
+
+def test_a_ledger_pays_and_refuses(session: Any, people: pd.DataFrame, tmp_path: Path) -> None:
+    ledger = dpglm.Ledger.create(tmp_path / "spent.ledger", epsilon=2.1, delta=1e-5, purpose="visits")
+    budget = {"epsilon": 2.0, "delta": 1e-6}
+    asks = private.PrivateMean(feature_bounds={"age": (18, 90)}, ledger=ledger, **budget)
+    frame = spread(session, people, 2)
+    asks.fit(frame)
+    assert [charge["purpose"] for charge in ledger.charges] == ["visits"]
+    with pytest.raises(ValueError, match="room|remain|left"):
+        asks.fit(frame)
+    assert len(ledger.charges) == 1
+    # It may be given to fit, too, as elsewhere.
+    other = dpglm.Ledger.create(tmp_path / "other.ledger", epsilon=2.1, delta=1e-5)
+    private.PrivateMean(feature_bounds={"age": (18, 90)}, **budget).fit(frame, ledger=other)
+    assert len(other.charges) == 1 and len(ledger.charges) == 1
+
+
+def test_what_is_wrong_is_refused_before_rows_are_read(session: Any, people: pd.DataFrame) -> None:
+    frame = spread(session, people, 1)
+    for wrong, words in [
+        ({"epsilon": None}, "epsilon"),
+        ({"feature_bounds": None}, "feature"),
+        ({"feature_bounds": (0, 1), "featuresCols": None}, "features are needed"),
+        ({"target_bounds": None}, "target"),
+        ({"featuresCol": "age", "featuresCols": None}, "no column of vectors"),
+        ({"featuresCol": "age"}, "one of them"),
+        ({"schema": dpglm.Schema(SCHEMA)}, "leave out"),
+    ]:
+        given = {"featuresCols": ["age"], "feature_bounds": (18, 90), "target_bounds": (0, 9), "labelCol": "visits", **BUDGET, **wrong}
+        asks = private.PrivateLinearRegression(**{name: value for name, value in given.items() if value is not None})
+        with pytest.raises((ValueError, TypeError), match=words):
+            asks.fit(frame)
+
+
+def test_faults_of_workers_repeat_no_cell(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(batches: Any) -> Any:
+        from dpglm._workers import _quiet
+
+        for batch in batches:
+            with _quiet():
+                raise ValueError(f"cannot convert {batch.column(0)[0]}")
+            yield batch
+
+    frame = session.createDataFrame([("a secret",)], "x string")
+    with pytest.raises(Exception, match="could not read or answer") as refused:
+        frame.mapInArrow(broken, "x string").collect()
+    assert "a secret" not in str(refused.value)

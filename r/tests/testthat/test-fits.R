@@ -1,0 +1,275 @@
+test_that("a fit answers what R's users ask", {
+  fit <- fitted_people()
+  expect_named(coef(fit), c("(Intercept)", "age", "sex=Male"))
+  ends <- confint(fit)
+  expect_equal(dim(ends), c(3, 2))
+  expect_true(all(ends[, 1] < coef(fit) & coef(fit) < ends[, 2]))
+  expect_equal(colnames(ends), c("2.5 %", "97.5 %"))
+  expect_equal(dim(confint(fit, "age")), c(1, 2))
+  expect_equal(nobs(fit), 3000)
+  variances <- vcov(fit)
+  expect_true(isSymmetric(variances) && all(eigen(variances)$values > 0))
+  # Far from zero, the intercept and a slope are at odds.
+  expect_lt(stats::cov2cor(variances)["(Intercept)", "age"], -0.5)
+  expect_equal(sqrt(diag(variances)), vapply(fit$document$standard_errors, as.double, 0))
+  expect_output(print(fit), "Logistic model of income")
+  expect_output(print(summary(fit)), "fixed seed")
+  expect_true(all(c("std.error", "conf.low") %in% names(summary(fit)$coefficients)))
+  expect_equal(family(fit)$family, "binomial")
+  expect_equal(formula(fit), income ~ age + sex, ignore_formula_env = TRUE)
+  # Near what the rows were drawn from: within five standard errors.
+  expect_true(all(abs(coef(fit) - c(-2, 0.03, 0.7)) < 5 * sqrt(diag(variances))))
+})
+
+test_that("predictions are those of the shrunk coefficients", {
+  fit <- fitted_people()
+  rows <- data.frame(age = c(30, 60, 200, NA), sex = c("Male", "Female", "Male", "none"))
+  b <- coef(fit, "prediction")
+  eta <- b[[1]] + b[[2]] * c(30, 60, 90, 53.5) + b[[3]] * c(1, 0, 1, 0)
+  expect_equal(predict(fit, rows), stats::plogis(eta))
+  expect_equal(predict(fit, rows, type = "link"), eta)
+  expect_error(predict(fit), "newdata is needed")
+  expect_error(predict(fit, data.frame(age = 3)), "no column `sex`")
+  several <- quietly(dp_glm(work ~ age, people(), "multinomial", BOUNDS, 1, 1e-6, intervals = NULL))
+  found <- predict(several, rows["age"])
+  expect_equal(dim(found), c(4, 3))
+  expect_equal(rowSums(found), rep(1, 4))
+  expect_equal(dim(predict(several, rows["age"], type = "link")), c(4, 2))
+})
+
+test_that("terms of formulas predict as they were fitted", {
+  frame <- people()
+  fit <- quietly(dp_lm(visits ~ I(age^2) + age:sex + log(age) + work, frame, BOUNDS, epsilon = Inf, delta = NULL, intervals = NULL))
+  b <- coef(fit)
+  expect_named(b, c("(Intercept)", "I(age^2)", "log(age)", "work=State", "work=Self", "age:sex=Female", "age:sex=Male"), ignore.order = TRUE)
+  age <- frame$age
+  eta <- b[["(Intercept)"]] + b[["I(age^2)"]] * age^2 + b[["log(age)"]] * log(age) + b[["work=State"]] * (frame$work == "State") +
+    b[["work=Self"]] * (frame$work == "Self") + age * ifelse(frame$sex == "Male", b[["age:sex=Male"]], b[["age:sex=Female"]])
+  expect_equal(predict(fit, frame), unname(eta), tolerance = 1e-6)
+  again <- unserialize(serialize(fit, NULL))
+  expect_equal(predict(again, frame), predict(fit, frame))
+})
+
+test_that("without noise and penalty it is R's own fit", {
+  frame <- people()
+  frame$visits <- pmin(frame$visits, 9)
+  frame$income2 <- frame$income == 1
+  exact <- function(formula, family) {
+    dp_glm(formula, frame, family, BOUNDS, epsilon = NULL, delta = NULL, method = "reference")
+  }
+  expect_equal(unname(coef(exact(visits ~ age + sex, gaussian))), unname(coef(stats::lm(visits ~ age + sex, frame))), tolerance = 1e-6)
+  expect_equal(
+    unname(coef(exact(visits ~ age + sex, poisson()))), unname(coef(stats::glm(visits ~ age + sex, stats::poisson(), frame))),
+    tolerance = 1e-4
+  )
+  expect_equal(
+    unname(coef(exact(income2 ~ age * sex, "binomial"))), unname(coef(stats::glm(income ~ age * sex, stats::binomial(), frame))),
+    tolerance = 1e-4
+  )
+})
+
+test_that("exposures are offsets", {
+  set.seed(3)
+  frame <- data.frame(x = runif(4000), years = runif(4000, 0.5, 3))
+  frame$count <- rpois(4000, frame$years * exp(0.5 + frame$x))
+  bounds <- dp_bounds(x = c(0, 1), years = c(0.1, 3), count = c(0, 30))
+  fit <- quietly(dp_glm(count ~ x + offset(log(years)), frame, poisson(), bounds, NULL, NULL, method = "reference"))
+  theirs <- stats::glm(count ~ x + offset(log(years)), stats::poisson(), frame)
+  expect_equal(unname(coef(fit)), unname(coef(theirs)), tolerance = 1e-3)
+  expect_equal(predict(fit, frame), unname(stats::fitted(theirs)), tolerance = 1e-3)
+})
+
+test_that("covariances are those of each level, of few columns, and of one", {
+  errors <- function(fit) vapply(fit$document$standard_errors, as.double, 0)
+  several <- quietly(dp_glm(work ~ age + sex, people(), "multinomial", BOUNDS, 2, 1e-6))
+  variances <- vcov(several)
+  expect_equal(sqrt(diag(variances)), errors(several))
+  expect_equal(is.na(variances), kronecker(1 - diag(2), matrix(1, 3, 3)) == 1, ignore_attr = TRUE)
+  few <- quietly(dp_glm(income ~ ., people(), binomial(), BOUNDS, 4, 1e-6, sparsity = 2, intervals = 0.9))
+  expect_equal(sqrt(diag(vcov(few))), errors(few))
+  expect_false(anyNA(vcov(few)))
+  one <- quietly(dp_lm(visits ~ age - 1, people(), BOUNDS, 2, 1e-6))
+  expect_equal(c(vcov(one)), unname(errors(one))^2)
+})
+
+test_that("each family is R's own, without noise", {
+  frame <- people()
+  frame$hours <- pmin(stats::rgamma(3000, 2, 2 / exp(0.5 + 0.01 * frame$age)), 30)
+  bounds <- BOUNDS
+  bounds$hours <- list(kind = "real", bounds = I(c(0.001, 30)))
+  families <- list(stats::Gamma(link = "log"), binomial("probit"), binomial("cloglog"), stats::quasipoisson())
+  responses <- c("hours", "income", "income", "visits")
+  for (place in seq_along(families)) {
+    formula <- stats::reformulate(c("age", "sex"), responses[place])
+    fit <- quietly(dp_glm(formula, frame, families[[place]], bounds, Inf, NULL, intervals = NULL))
+    theirs <- stats::glm(formula, families[[place]], frame)
+    expect_equal(unname(coef(fit)), unname(coef(theirs)), tolerance = 0.02, info = responses[place])
+    expect_equal(family(fit)[c("family", "link")], families[[place]][c("family", "link")])
+    expect_equal(predict(fit, frame), unname(stats::fitted(theirs)), tolerance = 0.02)
+    if (place == 4) expect_equal(summary(fit)$dispersion, summary(theirs)$dispersion, tolerance = 0.1)
+  }
+})
+
+test_that("weights are those of a survey", {
+  frame <- people()
+  frame$w <- ifelse(frame$sex == "Male", 5, 1)
+  bounds <- dp_bounds(age = c(17, 90), visits = c(0, 9), w = c(0, 10))
+  fit <- function(...) quietly(dp_lm(visits ~ age, frame, ..., epsilon = 1, delta = 1e-6, insecure_seed = 2))
+  named <- quietly(dp_lm(visits ~ age, frame, bounds, 1, 1e-6, weights = w, insecure_seed = 2))
+  expect_identical(coef(fit(bounds, weights = "w")), coef(named))
+  expect_identical(coef(fit(BOUNDS, weights = frame$w, weight_bounds = c(0, 10))), coef(named))
+  expect_false(identical(coef(fit(BOUNDS)), coef(named)))
+  # The dot is all features, and weights are none.
+  expect_named(coef(quietly(dp_lm(visits ~ ., frame, bounds, 1, 1e-6, weights = w))), c("(Intercept)", "age"))
+  expect_length(predict(named, frame["age"]), 3000)
+  exact <- quietly(dp_lm(visits ~ age, frame, bounds, Inf, NULL, weights = w, intervals = NULL))
+  expect_equal(unname(coef(exact)), unname(coef(stats::lm(pmin(visits, 9) ~ age, frame, weights = w))), tolerance = 1e-3)
+  x <- as.matrix(frame["age"])
+  wide <- function(...) {
+    quietly(dp_glm_matrix(x, frame$visits, bounds = c(17, 90), response = c(0, 9), epsilon = 1, delta = 1e-6, ..., insecure_seed = 2))
+  }
+  expect_false(identical(coef(wide(weights = frame$w, weight_bounds = c(0, 10))), coef(wide())))
+  planned <- dp_dry_run(visits ~ age, 3000, gaussian(), BOUNDS, 1, 1e-6, weight_bounds = c(0, 10))
+  expect_equal(planned$document$events, certificate(named)$document$events)
+})
+
+test_that("what is missing can be a column of its own", {
+  frame <- people()
+  frame$age[1:900] <- NA
+  fit <- quietly(dp_glm(income ~ age + work, frame, binomial(), BOUNDS, 1, 1e-6, missing = "indicator"))
+  expect_true(all(c("age=missing", "work=missing") %in% names(coef(fit))))
+  b <- coef(fit, "prediction")
+  found <- predict(fit, data.frame(age = c(30, NA), work = "Private"), type = "link")
+  expect_equal(found, b[["(Intercept)"]] + c(30, 53.5) * b[["age"]] + c(0, 1) * b[["age=missing"]])
+  planned <- dp_dry_run(income ~ age + work, 3000, binomial(), BOUNDS, 1, 1e-6, missing = "indicator")
+  expect_equal(planned$document$events, certificate(fit)$document$events)
+})
+
+test_that("units, sparsity and magnitudes work", {
+  frame <- people()
+  frame$id <- paste0("p", rep(1:1000, 3))
+  fit <- quietly(dp_lm(visits ~ age, frame, BOUNDS, 1, 1e-6, intervals = NULL, unit = "id"))
+  expect_equal(nobs(fit), 1000)
+  expect_match(certificate(fit)$text, "id")
+  sparse <- quietly(dp_glm(income ~ ., frame, binomial(), BOUNDS, 4, 1e-6, sparsity = 1))
+  expect_length(sparse$document$support, 1)
+  bounds <- BOUNDS
+  bounds$age <- unclass(dp_magnitude(1e4, 1))
+  found <- quietly(dp_glm(income ~ age, frame, binomial(), bounds, 2, 1e-6))
+  ends <- found$document$bounds$age
+  expect_true(ends[1] < 30 && ends[2] > 70 && ends[2] < 1e4)
+  expect_length(predict(found, frame), 3000)
+})
+
+test_that("sparse matrices stay sparse and give what dense ones give", {
+  skip_if_not_installed("Matrix")
+  set.seed(5)
+  x <- Matrix::rsparsematrix(2000, 40, 0.1, rand.x = function(n) round(runif(n, -1, 1), 3))
+  y <- as.logical(as.vector(x[, 3] * 6 + rnorm(2000)) > 0)
+  fit <- function(x) quietly(dp_glm_matrix(x, y, binomial(), c(-1, 1), epsilon = 2, delta = 1e-6, sparsity = 3, insecure_seed = 1))
+  one <- fit(x)
+  expect_true("x2" %in% unlist(one$document$support))
+  dense <- quietly(dp_glm_matrix(as.matrix(x), y, binomial(), c(-1, 1), epsilon = 2, delta = 1e-6, sparsity = 3, insecure_seed = 1))
+  expect_true("x2" %in% unlist(dense$document$support))
+  expect_equal(predict(one, x), predict(one, as.matrix(x)))
+  mean <- dp_mean(x, c(-1, 1), epsilon = 1, delta = 1e-6)
+  expect_length(coef(mean), 40)
+})
+
+test_that("what cells hold makes no error", {
+  frame <- people(400)
+  frame$age[1:5] <- c(NA, Inf, -Inf, NaN, 1e300)
+  frame$sex[1:3] <- c(NA, "\xff\xfe", "")
+  frame$income[7] <- NA
+  fit <- quietly(dp_glm(income ~ age + sex, frame, binomial(), BOUNDS, 1, 1e-6))
+  expect_equal(nobs(fit), 400)
+  expect_message(dp_glm(income ~ age, frame, binomial(), BOUNDS, 1, 1e-6), class = "dpglm_curator_note")
+  expect_error(quietly(dp_glm(income ~ age, frame, binomial(), BOUNDS, 1, 1e-6, strict = TRUE)), class = "dpglm_error")
+  frame$age[1:5] <- 30
+  expect_silent(dp_glm(income ~ age, frame[-7, ], binomial(), dp_bounds(age = c(17, 90)), 1, 1e-6))
+})
+
+test_that("a fit holds no row, wherever it was made", {
+  secret <- 12345.678901
+  inside <- function(how) {
+    frame <- people(400)
+    frame$age[1] <- secret
+    quietly(how(frame, income ~ age))
+  }
+  found <- function(object) {
+    bytes <- serialize(object, NULL, xdr = FALSE)
+    needle <- writeBin(secret, raw())
+    starts <- which(bytes == needle[1])
+    any(vapply(starts, function(start) identical(bytes[start + 0:7], needle), TRUE))
+  }
+  fits <- list(
+    inside(function(frame, formula) dp_glm(formula, frame, binomial(), BOUNDS, 1, 1e-6)),
+    inside(function(frame, formula) {
+      do.call(dp_glm, list(visits ~ sex, frame, gaussian(), BOUNDS, 1, 1e-6, weights = frame$age, weight_bounds = c(0, 90)))
+    }),
+    inside(function(frame, formula) do.call(dp_glm, list(formula, frame, binomial(), BOUNDS, 1, 1e-6))),
+    inside(function(frame, formula) do.call(dp_lm, list(visits ~ age, data = frame, bounds = BOUNDS, epsilon = 1, delta = 1e-6))),
+    inside(function(frame, formula) do.call(dp_mean, list(frame, BOUNDS, 1, 1e-6))),
+    inside(function(frame, formula) do.call(dp_describe, list(frame, BOUNDS, 1, 1e-6))),
+    inside(function(frame, formula) do.call(dp_glm_matrix, list(as.matrix(frame["age"]), frame$visits, bounds = c(17, 90), response = c(0, 9), epsilon = 1, delta = 1e-6))),
+    inside(function(frame, formula) do.call(dp_audit, list(frame, formula, binomial(), BOUNDS, 1, 1e-6, runs = 0)))
+  )
+  for (fit in fits) expect_false(found(fit), info = class(fit)[1])
+  # The check itself can fail.
+  expect_true(found(inside(function(frame, formula) frame)))
+})
+
+test_that("errors are conditions in R's words", {
+  frame <- people(300)
+  fails <- function(...) expect_error(quietly(dp_glm(income ~ age, frame, binomial(), BOUNDS, ...)), class = "dpglm_usage_error")
+  expect_match(conditionMessage(fails(delta = 1e-6)), "epsilon is needed and has no default")
+  expect_match(conditionMessage(fails(epsilon = 1)), "delta is needed and has no default")
+  expect_match(conditionMessage(fails("one", 1e-6)), "epsilon must be a number")
+  expect_match(conditionMessage(fails(1, 1e-6, sparsity = 2.5)), "sparsity must be a whole number")
+  expect_match(conditionMessage(fails(1, 1e-6, weights = rep(1, 300))), "weights need public bounds")
+  expect_match(conditionMessage(fails(1, 1e-6, weights = rep(1, 3), weight_bounds = c(0, 9))), "one number for each of 300 rows")
+  expect_match(conditionMessage(fails(1, 1e-6, weights = "age", weight_bounds = c(0, 9))), "has bounds already")
+  expect_match(conditionMessage(fails(1, 1e-6, weights = age)), "in the formula too")
+  expect_match(conditionMessage(fails(1, 1e-6, weight_bounds = c(0, 9))), "goes with weights")
+  expect_match(conditionMessage(fails(1, 1e-6, weights = visits * -1, weight_bounds = c(-9, 0))), "at least 0")
+  expect_error(quietly(dp_glm(income ~ I(age^2), frame, binomial(), BOUNDS, 1, 1e-6, missing = "indicator")), "by themselves")
+  error <- fails(-1, 1e-6)
+  expect_identical(as.character(conditionCall(error)[[1]]), "dp_glm")
+  expect_error(dp_glm(income ~ age, frame, binomial(), epsilon = 1, delta = 1e-6), "public bounds are needed")
+  expect_error(dp_glm(income ~ age, as.list(frame), binomial(), BOUNDS, 1, 1e-6), "must be a data frame")
+  expect_error(dp_glm(income ~ age, frame, stats::Gamma(), BOUNDS, 1, 1e-6), "the link log here, got inverse: write Gamma(link = \"log\")", fixed = TRUE)
+  expect_error(dp_glm(income ~ age, frame, binomial("cauchit"), BOUNDS, 1, 1e-6), "link logit or probit or cloglog")
+  expect_error(dp_glm(income ~ age, frame, stats::quasibinomial(), BOUNDS, 1, 1e-6), "family quasibinomial is not there")
+  expect_error(dp_glm(income ~ age, frame, binomial(), BOUNDS, 1, 1e-6, dispersion = TRUE), class = "dpglm_error")
+  expect_error(dp_lm(visits ~ age, frame, BOUNDS, 1, 1e-6, family = poisson()), "linear regression")
+  expect_error(dp_lm(visits ~ age, frame, dp_bounds(age = c(17, 90)), 1, 1e-6), "no bounds for the response")
+  expect_error(dp_glm_matrix(matrix(0, 3, 2), 1:3, bounds = c(-1, 1), response = c(0, 3), epsilon = 1, delta = 1e-6, colour = 3), "unused argument colour")
+  for (f in list(residuals, fitted, logLik, stats::AIC, stats::deviance)) {
+    expect_error(f(fitted_people()), "not private", class = "dpglm_error")
+  }
+  expect_error(confint(fitted_people(), level = 0.5), "were paid for")
+  expect_error(confint(fitted_people(intervals = NULL)), "intervals = 0.95")
+  expect_error(dp_bounds(3), "its name")
+  expect_error(dp_bounds(age = c(90, 17)), "bounds of column `age`")
+  expect_error(dp_bounds(age = 1:3), "dp_levels")
+  frame$born <- as.Date("2000-01-01")
+  expect_error(dp_glm(income ~ born, frame, binomial(), dp_bounds(born = c(0, 1)), 1, 1e-6), "class Date")
+})
+
+test_that("an interrupt ends a fit, and nothing is released", {
+  skip_on_os("windows")
+  program <- tempfile(fileext = ".R")
+  # The signal comes from another process, as from a terminal.
+  writeLines(c(
+    "library(dpglm)",
+    "set.seed(1)",
+    "system(sprintf('sh -c \"sleep 2; kill -INT %d\" >/dev/null 2>&1 &', Sys.getpid()))",
+    "took <- system.time(said <- tryCatch(",
+    "  dp_plan('linear', columns = 200, rows = 80000, epsilon = 1, delta = 1e-6, target_bounds = c(-3, 3), runs = 100000, cache = tempfile()),",
+    "  interrupt = function(i) 'interrupted'",
+    "))",
+    "cat(format(said), took[['elapsed']] < 30)"
+  ), program)
+  said <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", program), stdout = TRUE, stderr = TRUE, env = paste0("R_LIBS=", shQuote(paste(.libPaths(), collapse = ":"))))
+  expect_equal(utils::tail(said, 1), "interrupted TRUE")
+})
