@@ -390,6 +390,7 @@ mod tests {
             bounds: Hostile.bounds(),
             target: (0.0, 1.0),
             intercept: false,
+            is_built_in: false,
         };
         let score = model.score();
         let answers = [0.95, 0.85, 0.75, 0.5].map(|y| score.value(0.0, y));
