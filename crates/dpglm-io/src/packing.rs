@@ -87,6 +87,11 @@ impl Packing {
         self.record.bytes()
     }
 
+    /// How rows are packed, as text: that of two differs where the same bytes are other rows.
+    pub fn declared(&self) -> String {
+        format!("{:?}", self.record)
+    }
+
     /// The rows of a table, without a header.
     pub fn pack(&self, table: &Encoded) -> Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(table.rows() * self.row_bytes());

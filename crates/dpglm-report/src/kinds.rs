@@ -205,7 +205,7 @@ fn estimates_of_fit(fit: &FitDocument) -> Vec<Block> {
     if fit.support.is_some() && level.is_some() {
         notes.push(match fit.split {
             Some(true) => "Intervals hold given the chosen columns, whichever they are: the rows they come from had no part in the choice.".into(),
-            _ => "Intervals hold given the chosen columns: they do not cover the choice itself.".into(),
+            _ => "The rows that chose the columns were fitted, too: intervals of columns that chance chose miss far more often than they say.".into(),
         });
     }
     notes.extend(
@@ -339,7 +339,7 @@ fn estimates_of_means(mean: &MeanDocument) -> Vec<Block> {
         mean.unit.as_ref().map(|column| format!("Each {column} counts as one row, the mean of its rows.")),
     );
     if mean.support.is_some() && level.is_some() {
-        notes.push("Intervals hold given the chosen columns: they do not cover the choice itself.".into());
+        notes.push("The rows that chose the columns were fitted, too: intervals of columns that chance chose miss far more often than they say.".into());
     }
     blocks.push(Block::List(notes));
     blocks.retain(|block| !matches!(block, Block::List(items) if items.is_empty()));

@@ -543,7 +543,7 @@ fn given_the_choice(support: Option<&[String]>, level: Option<f64>, split: bool)
              the choice.\n"
         }
         (Some(_), Some(_)) => {
-            "\nStandard errors and intervals hold given the chosen columns: they do not cover the choice itself.\n"
+            "\nThe rows that chose the columns were fitted, too: intervals of columns that chance chose miss far more often than they say.\n"
         }
         _ => "",
     }

@@ -171,8 +171,18 @@ impl Model {
     }
 
     /// The model for a table of this shape: so wide a one that a fit of all columns would be noise is fitted on few of them, unless
-    /// the user asked for something else.
+    /// the user asked for something else; and intervals of columns that are chosen first come from rows that did not choose them.
     pub fn for_shape(&self, shape: Shape, privacy: Privacy) -> Cow<'_, Self> {
+        let model = self.for_width(shape, privacy);
+        if !model.needs_halves(shape, privacy) {
+            return model;
+        }
+        let mut halved = model.into_owned();
+        halved.sparse.split = true;
+        Cow::Owned(halved)
+    }
+
+    fn for_width(&self, shape: Shape, privacy: Privacy) -> Cow<'_, Self> {
         let is_plain = self.by_default && self.method == Method::Likelihood && self.search.is_none();
         let is_plain = is_plain
             && self.family.is_classic()

@@ -41,7 +41,12 @@ pub fn of_few_rows(sparsity: Option<usize>, n: usize) -> Option<Message> {
 /// Which way the default sparse method goes, and why: public numbers decide.
 pub(crate) fn of_the_route(model: &Model, shape: Shape, privacy: Privacy) -> Option<Message> {
     let route = model.route(shape, privacy)?;
-    Some(format!("note: {}: {}", Method::SelectRefine.name(), route.reason()).into())
+    let halves = match (model.sparse.split, model.level) {
+        (true, Some(_)) => "; by one half of the rows, and the other half is fitted, so that intervals hold",
+        (true, None) => "; by one half of the rows, and the other half is fitted",
+        _ => "",
+    };
+    Some(format!("note: {}: {}{halves}", Method::SelectRefine.name(), route.reason()).into())
 }
 
 /// Nothing can be determined where there is too little budget per coefficient: a public rule, known beforehand.

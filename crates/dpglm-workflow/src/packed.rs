@@ -17,17 +17,19 @@ use std::sync::LazyLock;
 static MEMO: LazyLock<Memo> = LazyLock::new(|| Memo::new(MEMO_BYTES));
 const MEMO_BYTES: usize = 192 << 20;
 
-/// A block's key: that of its bytes, under a secret of this process. Norms of other rows would break a bound, so nobody may be able to make
-/// two blocks of one key.
-fn key(block: &[u8]) -> u128 {
+/// A block's key: that of its bytes and of how they are read, under a secret of this process. Norms of other rows would break a bound, so nobody may
+/// be able to make two blocks of one key, and the same bytes are other rows where they are declared otherwise.
+fn key(declared: &str, block: &[u8]) -> u128 {
     static SECRETS: LazyLock<[RandomState; 2]> = LazyLock::new(|| [RandomState::new(), RandomState::new()]);
-    let [a, b] = SECRETS.each_ref().map(|secret| u128::from(secret.hash_one(block)));
+    let [a, b] = SECRETS.each_ref().map(|secret| u128::from(secret.hash_one((declared, block))));
     a << 64 | b
 }
 
 /// How packed rows answer.
 pub struct PackedRows {
     packing: Packing,
+    /// How bytes are read, and as whose rows.
+    declared: String,
     frame: Frame,
     /// What is public of rows whose cells are asked for.
     means: Means,
@@ -39,7 +41,9 @@ impl PackedRows {
     pub fn new(packing: Packing, schema: &Schema, columns: &[EncodedColumn]) -> Self {
         let unit = schema.unit().map(str::to_owned);
         let means = Means { unit, ..Means::by_method(MeanMethod::Columns).under(schema) };
-        Self { packing, frame: Frame::new(schema, schema.intercept()), means, blocks: blocks(columns).len() }
+        let declared = format!("{} {:?} {:?}", packing.declared(), schema.unit(), schema.intercept());
+        let frame = Frame::new(schema, schema.intercept());
+        Self { packing, declared, frame, means, blocks: blocks(columns).len() }
     }
 
     /// How they are packed.
@@ -52,8 +56,39 @@ impl PackedRows {
         let (rows, print) = self.packing.unpack(block)?;
         match to.asks_for_cells() {
             true => Parts::from(&rows).with_rows(&self.means, self.blocks, |rows| Ok(to.add_cells(rows)?))?,
-            false => to.add(self.frame.dataset(rows)?, key(block), &MEMO)?,
+            false => to.add(self.frame.dataset(rows)?, key(&self.declared, block), &MEMO)?,
         }
         Ok(print)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dpglm_io::memory::{Cells, encode_columns};
+    use dpglm_io::packing::Beside;
+    use dpglm_io::read::ReadOptions;
+
+    /// Counts of a list of few are packed as their places in it, so that other bounds give the same bytes to other entries.
+    #[test]
+    fn the_same_bytes_under_other_bounds_are_other_rows() {
+        let options = ReadOptions::default();
+        let of = |bounds: &str| {
+            let text = format!(
+                r#"{{"intercept": false, "columns": {{"x": {{"kind": "count", "bounds": {bounds}}}}}}}"#
+            );
+            let schema: Schema = serde_json::from_str(&text).unwrap();
+            let names = ["x".to_owned()];
+            let columns = [("x".to_owned(), Cells::F64(&[1.0, 2.0, 23.0, 24.0]))];
+            let table = encode_columns("X", &columns, &schema, &options).unwrap();
+            let beside = Beside { response: None, units: false, bytes: false };
+            let packing = Packing::new(&names, &schema, beside, &options).unwrap();
+            let block = packing.block(&table).unwrap().bytes;
+            (block, PackedRows::new(packing, &schema, &table.columns))
+        };
+        let ((one, narrow), (same, wide)) = (of("[0, 24]"), of("[0, 240]"));
+        assert_eq!(one, same);
+        assert_ne!(key(&narrow.declared, &one), key(&wide.declared, &one));
+        assert_eq!(key(&narrow.declared, &one), key(&of("[0, 24]").1.declared, &one));
     }
 }

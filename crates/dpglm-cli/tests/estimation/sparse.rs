@@ -173,6 +173,19 @@ fn intervals_after_a_split_say_so() {
         number(&plan, &["certificate", "epsilon"]) <= 4.0 && number(&plan, &["certificate", "epsilon"]) > 3.5
     );
     assert!(folder.run(&split).stdout.contains("had no part in the choice"));
+    // Intervals ask for it by themselves; rows that cannot be divided are told of, and the clearest of one fit are refused.
+    let asked = folder.json(&format!("{FIT} --sparsity 2 --intervals 0.95"));
+    assert_eq!(
+        (asked["certificate"]["parts"].as_array().unwrap().len(), asked["split"].as_bool()),
+        (2, Some(true))
+    );
+    let plain = folder.json(&format!("{FIT} --sparsity 2"));
+    assert!(plain["certificate"]["parts"].as_array().is_none_or(Vec::is_empty) && plain["split"].is_null());
+    folder.refuses(
+        &format!("{FIT} --sparsity 20 --intervals 0.95"),
+        2,
+        &["half of the columns", "leave out --sparsity"],
+    );
     for (flags, words) in [
         ("--sparsity 20 --split", vec!["divide no rows"]),
         ("--sparsity 2 --split --tune sparsity=auto", vec!["sparsity"]),

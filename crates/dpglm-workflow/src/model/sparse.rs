@@ -349,6 +349,7 @@ impl Model {
                     let whole = self.whole_gradient()?;
                     let chosen: Chosen<'_> =
                         Box::new(move |shape, privacy| match self.route(shape, privacy) {
+                            Some(Route::FitAll) if self.level.is_some() => Err(kept_by_size(s)),
                             Some(Route::WholeGradient) => {
                                 Ready::prepared(whole.prepare(shape, privacy)?, Estimates::from)
                             }
@@ -431,9 +432,17 @@ impl Model {
     /// Which way the default of few coefficients goes for a table of this shape; `None` for other methods.
     pub(crate) fn route(&self, shape: Shape, privacy: Privacy) -> Option<Route> {
         let is_default = self.method == Method::SelectRefine && self.family != Family::Multinomial;
-        let sparsity = self.sparse.sparsity.filter(|_| is_default && !self.sparse.split)?;
+        let sparsity = self.sparse.sparsity.filter(|_| is_default)?;
         let model = self.glm().ok()?;
-        Some(Route::of(&model, shape, sparsity, self.sparse.row_norm, privacy))
+        let choosing = if self.sparse.split { shape.units.div_ceil(2) } else { shape.units };
+        Some(Route::of(&model, Shape { units: choosing, ..shape }, sparsity, self.sparse.row_norm, privacy))
+    }
+
+    /// Whether intervals would come from the rows that chose the columns, and need not: a column that chance chose was chosen for the
+    /// very errors that its interval would have to hold against.
+    pub(super) fn needs_halves(&self, shape: Shape, privacy: Privacy) -> bool {
+        let asked = self.level.is_some() && !self.sparse.split && !shape.grouped;
+        asked && matches!(self.route(shape, privacy), Some(Route::ChooseFirst(_)))
     }
 
     /// The columns beside the constant one.
@@ -473,6 +482,15 @@ impl Model {
             None => Ok(model),
         }
     }
+}
+
+/// The clearest of the coefficients of one fit are those that noise favoured: no interval of theirs would hold as often as it says.
+fn kept_by_size(sparsity: usize) -> Failure {
+    Failure::Usage(Message::new(
+        "{} {} is half of the columns or more, so all are fitted and the clearest kept, whose intervals would miss too often: leave out {} for \
+         intervals of all columns, or {} for the clearest alone",
+        &[&Parameter::Sparsity, &sparsity, &Parameter::Sparsity, &Parameter::Intervals],
+    ))
 }
 
 impl Sparse {

@@ -40,7 +40,7 @@ use super::start::Start;
 use crate::data::Dataset;
 use crate::data::Shape;
 use crate::data::range::{require_interval, require_magnitude};
-use crate::error::{Parameter, Result};
+use crate::error::{Error, Parameter, Result};
 use crate::families::BoundedScore;
 use crate::kernels::{Grid, exact_pass, rounding};
 use crate::privacy::Budget;
@@ -224,7 +224,14 @@ impl Estimator for NoisyIht {
         require_sparsity(self.sparsity, columns - constant)?;
         let mut plan = self.objective.start_planned(units, privacy)?;
         let rest = 1.0 - plan.iter().map(|line| line.share).sum::<f64>();
-        let choices = self.sparsity as u64 * self.steps;
+        let Some(choices) = self.steps.checked_mul(2 * self.sparsity as u64).map(|twice| twice / 2) else {
+            return Err(Error::OutOfRange {
+                parameter: Parameter::Steps,
+                range: "as many as can be counted",
+                value: self.steps.to_string(),
+                remedy: "ten are usual",
+            });
+        };
         match self.selection {
             Selection::Gumbel => {
                 plan.push(COLUMNS.planned(0.5 * rest, choices));

@@ -58,11 +58,6 @@ impl Response {
         self.family.admit_within(y, (self.low, self.high))
     }
 
-    /// The ends of the domain.
-    pub(crate) fn bounds(&self) -> (f64, f64) {
-        (self.low, self.high)
-    }
-
     /// The largest size of an admitted response.
     pub(crate) fn reach(&self) -> f64 {
         self.low.abs().max(self.high.abs())

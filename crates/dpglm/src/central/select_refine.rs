@@ -21,7 +21,11 @@
 //!
 //! # Differs from the papers
 //! Cai et al. 2020 Algorithm 5 and Cai et al. 2021 Algorithm 4.2 choose anew in every step and pay s selections each time. Once is enough where
-//! columns are not too correlated; intervals hold given the chosen columns.
+//! columns are not too correlated.
+//!
+//! # Intervals
+//! They come from the rows that chose the columns. The choice has most of the budget, so its noise hides little of the errors by which columns that do
+//! not matter were chosen, and their intervals miss far more often than they say: [`super::SplitRefine`] has intervals that hold.
 
 use super::affordable::Affordable;
 use super::choice::{self, Choice, ChosenColumns};

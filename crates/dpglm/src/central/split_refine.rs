@@ -65,6 +65,11 @@ impl Estimator for SplitRefine {
 
     fn prepare(&self, shape: Shape, privacy: Privacy) -> Result<Prepared<Self>> {
         let SelectRefine { model, sparsity, .. } = &self.model;
+        if shape.grouped {
+            return Err(Error::Conflict(
+                "a division of the rows by their place in the table would part those of a unit: divide no rows".into(),
+            ));
+        }
         require_shape(shape.columns, shape.units / 2)?;
         shape.require_unweighted(model.takes_exposures())?;
         let constant = usize::from(model.intercept);
@@ -92,11 +97,6 @@ impl Estimator for SplitRefine {
         progress: Progress<'_>,
     ) -> Result<SparseFit> {
         let SelectRefine { model, nonnegative, .. } = &self.model;
-        if let Some(unit) = data.unit_name() {
-            return Err(Error::Conflict(format!(
-                "`{unit}` is protected with all of its rows, and a division by their place in the table would part them: divide no rows"
-            )));
-        }
         let constant = usize::from(model.intercept);
         // Step 1. The start needs responses only: one column stands for all of them.
         let thin = data.with_columns(&[0])?.with_rows_where(chooses)?;
@@ -195,6 +195,6 @@ mod tests {
         let (data, _) = sparse_linear(100, 9, 1);
         let units = data.with_units((0..100).map(|i| i / 2).collect(), 50, "person").unwrap();
         let refused = linear(1).fit(&units, budget(1.0), &mut RandomSource::insecure_seeded(1));
-        assert!(refused.unwrap_err().to_string().contains("person"));
+        assert!(refused.unwrap_err().to_string().contains("those of a unit"));
     }
 }

@@ -4,14 +4,14 @@
 //! 1. Clamp entries and responses. For a real response: the cap on its residuals, public or a private quantile.
 //! 2. Unless all columns are candidates: m of them by one-shot Gumbel noise (`central::screening`): as many as leave at most 20,000 sets of s of them.
 //! 3. One of these sets S, by the exponential mechanism: its score is minus `f(S) = min_b sum_i (y_i - x_iS . b)^2 + n r |b|^2`, the residual sum of
-//!    squares of a ridge regression on the set, the response measured from the middle of its bounds.
+//!    squares of a ridge regression on the set; labels are measured from 1/2.
 //! 4. The coefficients on the set, by objective perturbation ([`super::two_stage`] steps 3 and 4).
 //!
 //! # Guarantee
 //! Replacement of one row, (epsilon, delta), for every data set: m selections, one selection, and what [`super::two_stage`] proves.
 //!
 //! # Why private
-//! Let entries be within c of zero and responses within k of their middle, and let g be f without one row. The minimum g is reached at b with
+//! Let entries be within c of zero and responses within k (labels within 1/2 of a half), and let g be f without one row. The minimum g is reached at b with
 //! `|b| <= |y| max_v v / (v^2 + n r) <= k sqrt(n) / (2 sqrt(n r)) = k / (2 sqrt r)`, v over singular values. With the row back, f is at least g
 //! and at most what b costs: `0 <= f - g <= (k + c sqrt(s) k / (2 sqrt r))^2`. So replacing a row moves every `f(S)` by at most this D, up or
 //! down: one selection of sensitivity D, whatever m columns the choice is among. `r = s c^2 / 16`, so `D = 9 k^2`.
@@ -45,6 +45,8 @@ const CANDIDATES: Handle<Chosen> = Handle::new("candidate columns");
 const SET: Handle<Chosen> = Handle::new("set of columns");
 /// Sets that are tried, at most, unless all columns are one.
 const MOST_SETS: u64 = 20_000;
+/// Candidates beyond s, at most: all products of two are computed.
+const MOST_MORE: usize = 256;
 /// The shares of candidates and set in what objective perturbation leaves.
 const SHARES: (f64, f64) = (0.6, 0.3);
 /// Entries and responses are whole multiples of this part of their bounds.
@@ -85,7 +87,7 @@ impl BestSubset {
     /// How many candidates there are: the most of which no more sets can be made than are tried, and at least s.
     fn candidates(&self, columns: usize) -> usize {
         let s = self.stage.sparsity;
-        (s + 1..=columns).take_while(|&m| sets(m, s) <= self.most_sets).last().unwrap_or(s)
+        (s + 1..=columns.min(s + MOST_MORE)).take_while(|&m| sets(m, s) <= self.most_sets).last().unwrap_or(s)
     }
 
     /// Step 3: the place of the chosen set in the order of [`Sets`].
@@ -96,8 +98,10 @@ impl BestSubset {
         session: &mut ReleaseSession<'_>,
     ) -> Result<Vec<usize>> {
         let s = self.stage.sparsity;
-        let (low, high) = self.stage.response.bounds();
-        let (middle, half) = (low / 2.0 + high / 2.0, self.stage.response.spread());
+        let response = &self.stage.response;
+        // A real response is that of a model without an intercept, as in the other steps; labels are measured from a half, where the logistic
+        // function is steepest.
+        let (middle, half) = if response.is_real() { (0.0, response.reach()) } else { (0.5, 0.5) };
         let chosen = table.design.select_columns(candidates)?;
         let moments = Moments::new(&chosen, &table.response, (self.stage.entry, middle, half));
         let n = table.design.rows() as f64;
@@ -294,6 +298,24 @@ mod tests {
         let found = model.fit(&data, Privacy::None, &mut RandomSource::insecure_seeded(1)).unwrap();
         let support: Vec<usize> = (0..6).filter(|&j| found.coefficients[j] != 0.0).collect();
         assert_eq!(support, [0, 1, 2]);
+    }
+
+    /// The set is judged as it is fitted, without an intercept: a column that carries the level of the response is worth more than one that
+    /// carries a little of its variation.
+    #[test]
+    fn sets_are_judged_as_they_are_fitted() {
+        let rng = &mut RandomSource::insecure_seeded(5);
+        let mut uniform = || crate::central::attacks::uniform(rng);
+        let (rows, mut x, mut y) = (4_000, Vec::new(), Vec::new());
+        for _ in 0..rows {
+            let row = [0.9 + 0.1 * uniform(), uniform()];
+            y.push(5.5 * row[0] + 0.5 * row[1]);
+            x.extend(row);
+        }
+        let data = Dataset::new(Design::from_f64(rows, 2, x).unwrap(), y).unwrap();
+        let model = BestSubset::linear((0.0, 10.0), 1.0, 1).unwrap();
+        let found = model.fit(&data, Privacy::None, &mut RandomSource::insecure_seeded(1)).unwrap();
+        assert!(found.coefficients[0] > 4.0 && found.coefficients[1] == 0.0, "{:?}", found.coefficients);
     }
 
     #[test]

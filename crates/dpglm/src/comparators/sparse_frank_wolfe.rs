@@ -30,7 +30,7 @@ use super::frank_wolfe::FrankWolfe;
 use crate::central::Fit;
 use crate::central::start::counted_means;
 use crate::data::{Dataset, Shape};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::families::BoundedScore;
 use crate::release::{
     CalibratedPlan, Chosen, Estimator, Handle, PlannedRelease, Prepared, Privacy, Progress, ReleaseSession,
@@ -78,8 +78,11 @@ struct ByColumn {
 }
 
 impl ByColumn {
-    fn new(data: &Dataset, bound: f64) -> Self {
+    fn new(data: &Dataset, bound: f64) -> Result<Self> {
         let design = data.design();
+        if u32::try_from(design.rows()).is_err() {
+            return Err(Error::Conflict("more rows than four bytes can number: use another method".into()));
+        }
         let mut offsets = vec![0; design.columns() + 1];
         let stored = |row: usize| design.stored(row).filter(|(_, x)| *x != 0.0);
         for row in 0..design.rows() {
@@ -95,7 +98,7 @@ impl ByColumn {
                 next[j] += 1;
             }
         }
-        Self { offsets, rows, entries }
+        Ok(Self { offsets, rows, entries })
     }
 
     fn of(&self, column: usize) -> impl Iterator<Item = (usize, f64)> {
@@ -173,7 +176,7 @@ impl Estimator for SparseFrankWolfe {
         let response: Vec<f64> = data.response().iter().map(|&y| model.response.admit(y)).collect();
         let cap = model.response.release_cap(&counted_means(data, |row| response[row]), &mut session)?;
         let score = model.response.family.bounded(cap)?;
-        let columns = ByColumn::new(data, model.entry);
+        let columns = ByColumn::new(data, model.entry)?;
         let of_unit = data.sum_by_unit(|_| 1.0);
         let share = |row: usize| data.weight(row) / of_unit[data.unit_of(row)];
         let mut sums = Sums {

@@ -20,7 +20,7 @@
 //!
 //! The rows are read at most 16 times: moments, norms and products of the columns, norms again, ten score passes, the slope matrix,
 //! and for real responses and counts the sizes of scores midway. Units with several rows are read twice in each of five
-//! passes instead: 15 times at most.
+//! passes instead: 15 times at most. A dispersion reads them twice more.
 //!
 //! # Guarantee
 //! Replacement of one unit (row), for every data set. Entries are clamped to [-1, 1], responses to their domain; each pass has its own
@@ -319,8 +319,8 @@ impl Regression {
             true => Some(response.dispersion(plan, rows, &stored, &mut session)?),
             false => None,
         };
-        if dispersion.is_some() && plan.slopes.is_some() {
-            read();
+        if plan.slopes.is_some() {
+            plan.dispersion_lines().iter().for_each(|_| read());
         }
         let coefficients = response.in_units_of_the_target(model, stored);
         let inference = model.level.map(|level| response.inference(model, inferred, &coefficients, level));

@@ -62,8 +62,7 @@ impl ResponseFamily for Poisson {
     }
 
     fn likelihood_score(&self, (y, offset): (f64, f64), predictor: f64) -> (f64, RowScore) {
-        let u = finite(predictor).clamp(-30.0, 8.0);
-        let mean = u.exp() * offset.exp();
+        let mean = self.mean((finite(predictor) + offset).max(-60.0));
         let residual = y - mean;
         (residual, RowScore { size: residual.abs(), slope: mean })
     }
@@ -169,6 +168,19 @@ mod tests {
             let (first, second) = moments(mean, 1e9);
             assert!(first.abs() < 1e-9 * (1.0 + mean), "{mean}: {first}");
             assert!((second / mean - 1.0).abs() < 1e-9, "{mean}: {second}");
+        }
+    }
+
+    /// Counts of thousands and rates of huge exposures, have a score that is zero at their mean.
+    #[test]
+    fn large_counts_have_scores_too() {
+        let family = Family::poisson();
+        for (mean, offset) in [(12_000.0_f64, 0.0), (500.0, -5.3), (40.0, 9.0)] {
+            let (residual, row) = family.likelihood_score((mean, offset), mean.ln() - offset);
+            assert!(
+                residual.abs() < 1e-9 * mean && (row.slope / mean - 1.0).abs() < 1e-9,
+                "{mean} {offset}: {residual}"
+            );
         }
     }
 

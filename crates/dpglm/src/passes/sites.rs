@@ -276,14 +276,14 @@ fn merged(answers: &[String]) -> Result<Answer> {
 }
 
 /// Columns, units, and what rows have beside.
-type Facts = (usize, usize, [bool; 3]);
+type Facts = (usize, usize, [bool; 4]);
 
 fn facts(shape: Shape) -> Facts {
-    (shape.columns, shape.units, [shape.grouped, shape.dropped, shape.exposures])
+    (shape.columns, shape.units, [shape.grouped, shape.dropped, shape.exposures, shape.weighted])
 }
 
 fn cell_facts(columns: usize, shape: MeanShape) -> Facts {
-    (columns, shape.units, [shape.grouped, shape.weighted, shape.missing])
+    (columns, shape.units, [shape.grouped, shape.missing, false, shape.weighted])
 }
 
 fn another_table() -> Error {

@@ -15,6 +15,8 @@ use std::rc::Rc;
 const UNITS: usize = 24;
 /// Bounds are found first.
 const SEARCHED: &str = "private bounds";
+/// The dispersion is released, too.
+const DISPERSED: &str = "dispersion";
 
 /// The ways in which every dense model can be called.
 pub(super) fn ways(target: (f64, f64)) -> Vec<(&'static str, Frame)> {
@@ -76,6 +78,12 @@ fn searching(likelihood: Likelihood, target: (f64, f64)) -> Variant {
     likelihood_of(SEARCHED, likelihood, frame, false)
 }
 
+/// The same with the dispersion.
+fn dispersed(likelihood: Likelihood, target: (f64, f64), per_unit: Option<usize>) -> Variant {
+    let frame = Frame { per_unit, ..Frame::new(UNITS, 2, target).with_intercept() };
+    likelihood_of(DISPERSED, likelihood, frame, false)
+}
+
 /// The same with intervals.
 fn with_intervals(likelihood: Likelihood, target: (f64, f64), per_unit: Option<usize>) -> Variant {
     let frame =
@@ -88,7 +96,7 @@ fn likelihood_of(name: &'static str, likelihood: Likelihood, frame: Frame, inter
     let frame = Frame { units: 2 * UNITS, ..frame };
     let shape = frame.shape();
     let (intercept, (low, high)) = (frame.intercept, frame.target);
-    let searched = name == SEARCHED;
+    let (searched, dispersed) = (name == SEARCHED, name == DISPERSED);
     let variant = Variant::new(name, frame, move |privacy| {
         let mut model = Regression::new(likelihood.clone())?;
         if searched {
@@ -104,6 +112,9 @@ fn likelihood_of(name: &'static str, likelihood: Likelihood, frame: Frame, inter
         if intervals {
             model = model.intervals(0.95)?;
         }
+        if dispersed {
+            model = model.dispersion()?;
+        }
         let prepared = model.prepare(shape, privacy)?;
         Ok(Method::new(prepared.events()?, move |probe| {
             let prepared = prepared.probed(probe);
@@ -112,7 +123,7 @@ fn likelihood_of(name: &'static str, likelihood: Likelihood, frame: Frame, inter
                 let inferred = fit.inference.into_iter().flatten();
                 let inferred = inferred
                     .flat_map(|found| [found.estimates, found.covariance.unwrap_or_default()].concat());
-                Ok(fit.coefficients.concat().into_iter().chain(inferred).collect())
+                Ok(fit.coefficients.concat().into_iter().chain(inferred).chain(fit.dispersion).collect())
             })
         }))
     });
@@ -131,6 +142,7 @@ pub(super) fn linear_likelihood() -> Result<AuditCase> {
     }));
     variants.push(with_intervals(Likelihood::gaussian(low, high), (low, high), Some(3)));
     variants.push(searching(Likelihood::gaussian(low, high), (low, high)));
+    variants.push(dispersed(Likelihood::gaussian(low, high), (low, high), None));
     audit("linear-likelihood", variants, SAMPLED)
 }
 
@@ -146,7 +158,8 @@ pub(super) fn poisson_likelihood() -> Result<AuditCase> {
     let one = |(name, frame)| likelihood(name, Likelihood::poisson(low, high), frame);
     let intervals = with_intervals(Likelihood::poisson(low, high), (low, high), Some(3));
     let ways = with_exposures((low, high)).into_iter().chain([sampled((low, high), Some(3))]);
-    audit("poisson-likelihood", ways.map(one).chain([intervals]).collect(), BOTH)
+    let dispersed = dispersed(Likelihood::poisson(low, high), (low, high), Some(3));
+    audit("poisson-likelihood", ways.map(one).chain([intervals, dispersed]).collect(), BOTH)
 }
 
 /// A family of one predictor that shares its passes with those above: with intervals of rows or of units.

@@ -63,7 +63,8 @@ impl CalibratedPlan {
         let guarantee = account(&events, budget.delta())?;
         if guarantee.epsilon > budget.epsilon() {
             return Err(Error::Conflict(format!(
-                "this noise costs epsilon {}, more than the {} that is stated: state more, or let the noise be calibrated",
+                "this noise costs epsilon {}, more than the {} that is stated: state less, where the printed noise may suffice, or let the noise be \
+                 calibrated",
                 decimal::rounded_up_to(guarantee.epsilon, 4),
                 budget.epsilon()
             )));

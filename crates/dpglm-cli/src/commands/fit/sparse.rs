@@ -23,7 +23,8 @@ pub struct SparseArguments {
     #[arg(long, value_name = "R", value_parser = flags::number, allow_negative_numbers = true)]
     #[arg(help_heading = "Sparse models")]
     l1_radius: Option<f64>,
-    /// Choose columns on every second row and fit the others: intervals then owe nothing to the choice. Each half spends the whole budget
+    /// Choose columns on every second row and fit the others: intervals then owe nothing to the choice, and so ask for it by themselves. Each half
+    /// spends the whole budget
     #[arg(long, help_heading = "Sparse models")]
     split: bool,
     /// Take T steps [default: 10, or planned]; for --method noisy-iht, peeling-iht, dp-iht and the two frank-wolfe

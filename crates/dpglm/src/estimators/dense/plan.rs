@@ -298,7 +298,7 @@ impl Plan {
     /// How often the rows are read.
     pub(super) fn reads(&self) -> u64 {
         let Some(slopes) = &self.slopes else { return 0 };
-        let dispersion = u64::from(self.dispersion > 0.0);
+        let dispersion = self.dispersion_lines().len() as u64;
         let passes = slopes.scores.len();
         let once =
             1 + usize::from(slopes.products.is_some()) * 2 + 1 + usize::from(slopes.slope_matrix.is_some());

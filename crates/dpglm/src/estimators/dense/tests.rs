@@ -116,6 +116,29 @@ fn without_noise_a_fit_is_the_exact_one() {
     assert_close(&fit(&model, &data, Privacy::None, "p").coefficients[0], &exact.coefficients, 5e-3);
 }
 
+/// Counts of thousands a day, and deaths among hundreds of thousands of people.
+#[test]
+fn large_counts_are_near_the_exact_ones() {
+    let mut numbers = Numbers(seeded("large counts"));
+    let x = rows(&mut numbers, 3_000, 2);
+    let theta = [8.4, 0.4, -0.3];
+    let near = |mean: f64, numbers: &mut Numbers| (mean + mean.sqrt() * numbers.normal()).round().max(0.0);
+    let y: Vec<f64> = x.iter().map(|x| near(dot(x, &theta).exp(), &mut numbers)).collect();
+    let model = with_intercept(Likelihood::poisson(0.0, 20_000.0));
+    let plain = dataset(&x, y);
+    let exposures: Vec<f64> = (0..3_000).map(|_| 0.05 + 0.95 * numbers.uniform()).collect();
+    let rate = [11.0, 0.4, -0.3];
+    let y = x.iter().zip(&exposures).map(|(x, e)| near(e * dot(x, &rate).exp(), &mut numbers)).collect();
+    let model_of_rates = with_intercept(Likelihood::poisson(0.0, 200_000.0));
+    let rates = dataset(&x, y).with_exposures(&exposures, 1.0).unwrap();
+    for (model, data, theta) in [(model, plain, theta), (model_of_rates, rates, rate)] {
+        for (privacy, most) in [(Privacy::None, 0.01), (budget(4.0), 0.1)] {
+            let found = &fit(&model, &data, privacy, "large").coefficients[0];
+            assert!(found.iter().zip(theta).all(|(b, t)| (b - t).abs() < most), "{privacy:?} {found:?}");
+        }
+    }
+}
+
 #[test]
 fn classes_without_noise_are_near_the_exact_ones() {
     let mut numbers = Numbers(seeded("classes"));
@@ -349,7 +372,7 @@ fn a_radius_is_kept() {
     assert!(b[1].hypot(b[2]) <= 0.5 + 1e-9 && b[1] > 0.4 && (b[0] - 3.0).abs() < 0.2, "{b:?}");
 }
 
-/// Progress counts the reads that were announced, never more than sixteen, or twenty with intervals.
+/// Progress counts the reads that were announced, never more than sixteen, or twenty with intervals, and two more with a dispersion.
 #[test]
 fn rows_are_read_as_often_as_announced() {
     let mut numbers = Numbers(seeded("reads"));
@@ -378,6 +401,9 @@ fn rows_are_read_as_often_as_announced() {
             for privacy in [budget(0.01), budget(1.0), budget(50.0), Privacy::None] {
                 read(&model, &data, privacy, 16);
                 read(&model.clone().intervals(0.95).unwrap(), &data, privacy, 20);
+                if let Ok(model) = model.clone().dispersion() {
+                    read(&model, &data, privacy, 18);
+                }
             }
         }
     }
