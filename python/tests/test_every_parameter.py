@@ -442,6 +442,12 @@ def test_weights_powers_and_links() -> None:
     for wrong, words in [(heavy[1:], "sample weights for"), (None, "weight_bounds")]:
         with pytest.raises(ValueError, match=words):
             dpglm.PrivateGammaRegressor(**constant).fit(frame, mixed, sample_weight=wrong)
+    # A weight that is missing is not one of the middle: its row is dropped where that is the rule.
+    gone = pd.Series(np.where(heavy > 1, np.nan, 1.0), name="w")
+    for missing, share in [("drop", 0.0), ("indicator", 0.0), ("fill", 5.0)]:
+        with pytest.warns(dpglm.CuratorNote, match="column `w`"):
+            found = dpglm.PrivateGammaRegressor(missing=missing, **constant).fit(frame, mixed, sample_weight=gone)
+        assert abs(found.intercept_ - (3 + np.log((2 * share + 1) / (share + 1)))) < 0.1
     sums = generator.poisson(0.5, rows) * amounts
     tweedie = dpglm.PrivateTweedieRegressor(power=1.7, **{**of_amounts, "target_bounds": (0, 1_000)}).fit(features, sums)
     assert json.loads(tweedie.to_json())["family"] == "tweedie-1.7" and abs(tweedie.coef_[0] - 0.8) < 0.3

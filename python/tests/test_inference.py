@@ -86,6 +86,7 @@ def test_predictions_and_effects_are_those_of_statsmodels(logistic, people: pd.D
     assert np.allclose(found, np.column_stack(ends), atol=0.005)
     average = ours.average(people)
     assert average["estimate"] == pytest.approx(people.ill.mean(), abs=0.005)
+    assert average["determined"] is True
     assert average["standard_error"] == pytest.approx(np.sqrt(people.ill.mean() * (1 - people.ill.mean()) / ROWS), rel=0.15)
     at = ours.infer(at={"age": 40, "work": "b", "sex": "f"}).document["at"]
     slope = next(effect for effect in at["effects"] if effect["change"].startswith("age"))
@@ -140,6 +141,9 @@ costs = { kind = "real", bounds = [0.01, 10000] }
     one = dpglm.fit_table(people, dpglm.Schema(text, target="ill", features=["age", "sex"]), **call)
     two = dpglm.fit_table(people, dpglm.Schema(text, formula="ill ~ age + sex"), **call)
     assert one.coefficients_ == two.coefficients_
+    # Without a left side the target is named beside the formula.
+    for asked in [{"formula": "~ age + sex", "target": "ill"}, {"formula": "~ age + C(sex)", "target": "ill"}]:
+        assert dpglm.fit_table(people, dpglm.Schema(text, **asked), **call).coefficients_ == two.coefficients_
     by_glm = dpglm.glm("ill ~ age + sex", people, family="logistic", bounds=BOUNDS, **call)
     assert by_glm.coefficients_ == two.coefficients_
     with pytest.raises(ValueError, match="left side"):

@@ -44,7 +44,7 @@ def test_a_formula_is_the_model_written_by_hand(rng: np.random.Generator) -> Non
 def test_transforms_have_the_bounds_of_the_declaration(rng: np.random.Generator) -> None:
     frame = people(rng)
     model = dpglm.glm("y ~ log(age) + I(age**2) + age:C(sex) - 1", frame, family="gaussian", bounds=BOUNDS, **BUDGET)
-    assert list(model.coefficients_) == ["log(age)", "I(age^2)", "age:sex=m"]
+    assert list(model.coefficients_) == ["log(age)", "I(age^2)", "age:sex=f", "age:sex=m"]
     assert json.loads(model.to_json())["encoding"]["formula"] == "y ~ log(age) + I(age**2) + age:C(sex) - 1"
     # A cell outside its bounds cannot leave them through a transform.
     frame.loc[0, "age"] = 1e9

@@ -38,7 +38,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Fit a private linear, logistic, Poisson or multinomial model
+    /// Fit a private generalized linear model, of survival or of several classes
     Fit(Box<commands::fit::Arguments>),
     /// Private means of a table's columns
     Mean(Box<commands::mean::Arguments>),

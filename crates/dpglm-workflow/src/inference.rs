@@ -12,6 +12,7 @@
 mod compare;
 mod contrasts;
 mod effects;
+mod meaning;
 mod simultaneous;
 mod summary;
 
@@ -140,15 +141,21 @@ pub(crate) fn level_of(asked: Option<f64>, fit: &FitDocument) -> Result<f64, Fai
 }
 
 /// What an exponential of a coefficient is a ratio of; `None` where it is no ratio.
-pub fn ratio_of(family: &Family) -> Option<&'static str> {
-    let Some(single) = family.one_predictor() else { return Some("odds ratio") };
+pub fn ratio_of(fit: &FitDocument) -> Option<&'static str> {
+    if fit.survival.is_some() {
+        return Some("hazard ratio");
+    }
+    let Some(single) = fit.family.one_predictor() else { return Some("odds ratio") };
     let follows = |mean: fn(f64) -> f64| {
         [-2.0, -0.5, 0.3, 1.5].iter().all(|&u| (single.mean(u) / mean(u) - 1.0).abs() < 1e-9)
     };
     if follows(f64::exp) {
-        Some(if family.takes_exposures() { "rate ratio" } else { "ratio of means" })
+        Some(if fit.family.takes_exposures() { "rate ratio" } else { "ratio of means" })
     } else if follows(|u| 1.0 / (1.0 + (-u).exp())) {
         Some("odds ratio")
+    } else if follows(|u| -(-u.exp()).exp_m1()) {
+        // Of an event within a period: its hazard is multiplied in all of it.
+        Some("hazard ratio")
     } else {
         None
     }

@@ -104,8 +104,8 @@ class FittedModel(Estimator):
         return found[:, 0] if found.shape[1] == 1 else found
 
     def average(self, data: Any, *, level: float = 0.95) -> dict[str, Any]:
-        """The average of the predictions for all rows, with its standard error and interval. The rows are taken as they are: it is as
-        private as they."""
+        """The average of the predictions for all rows, with its standard error and interval, and whether all coefficients are determined that
+        it rests on. The rows are taken as they are: it is as private as they."""
         table = encode_table(data, self._encoding, constant=False, needs_target=False)
         found: dict[str, Any] = json.loads(self._artefact().average(table, check_level(level)))
         return found

@@ -21,7 +21,7 @@ use dpglm_workflow::{fit, notes};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Fit a private generalized linear model: linear, logistic, Poisson or multinomial.
+/// Fit a private generalized linear model: linear, logistic and other links of two levels, Poisson, gamma, Tweedie, survival or multinomial.
 ///
 /// Give a table, what is publicly known about its columns, and a budget. Everything that leaves, the coefficients and, if
 /// asked for, their standard errors and intervals, is paid from that one budget and listed in a certificate. Nothing is
@@ -177,8 +177,8 @@ Examples:
     dpglm fit --dry-run --rows 40000 --columns 10 --binary --feature-bounds=-1,1 --epsilon 0.5 --delta 1e-6";
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
-    let (share, known) = arguments.search.of(arguments.known()?)?;
-    let (survival, known) = arguments.survival(known)?;
+    let (survival, known) = arguments.survival(arguments.known()?)?;
+    let (share, known) = arguments.search.of(arguments.with_features(known)?)?;
     let mut model = arguments.model(&known, survival)?;
     model.validate()?;
     if let PublicFacts::Schema(schema) = &known {
@@ -274,6 +274,16 @@ impl Arguments {
         }
     }
 
+    /// The features that were asked for alone, once it is known which columns have another role.
+    fn with_features(&self, known: PublicFacts) -> Result<PublicFacts, Failure> {
+        match (&self.features, known) {
+            (Some(features), PublicFacts::Schema(schema)) => {
+                Ok(PublicFacts::Schema(schema.with_features(features)?))
+            }
+            (_, known) => Ok(known),
+        }
+    }
+
     fn path(&self) -> Result<&Path, Failure> {
         self.file.as_deref().or(self.design.as_deref()).ok_or_else(|| {
             Failure::Usage("a table is needed: give FILE, or --design FILE --response FILE".into())
@@ -296,9 +306,6 @@ impl Arguments {
                 }
                 if let Some(weight) = &self.sample_weight {
                     schema = schema.with_weight(Some(weight))?;
-                }
-                if let Some(features) = &self.features {
-                    schema = schema.with_features(features)?;
                 }
                 if self.no_intercept {
                     schema = schema.with_intercept(false);

@@ -78,7 +78,8 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
             Format::Json => render::json(&found)?,
             Format::Table => {
                 let cells = [found.estimate, found.standard_error, found.interval[0], found.interval[1]];
-                format!("average,std. error,from,to\n{}\n", cells.map(|x| x.to_string()).join(","))
+                let cells = cells.map(|x| x.to_string()).join(",");
+                format!("average,std. error,from,to,determined\n{cells},{}\n", found.determined)
             }
         };
         return written(arguments, text);
@@ -126,7 +127,8 @@ fn read(arguments: &Arguments, schema: &Schema) -> Result<Encoded, Failure> {
     }
     let Some(names) = shape(path, Declared::Schema(&schema), &options)?.columns else {
         // Sparse rows without names: all features have the same bounds.
-        let is_feature = |c: &&Column| schema.target() != Some(&c.name) && c.kind != Kind::Ignore;
+        let read: HashSet<String> = schema.columns_read()?.into_iter().collect();
+        let is_feature = |c: &&Column| read.contains(&c.name);
         let features: Vec<_> = schema.columns().iter().filter(is_feature).collect();
         let Some(Kind::Real(numeric)) = features.first().map(|c| &c.kind) else {
             return Err(Failure::Failed(format!(

@@ -22,7 +22,7 @@ pub struct Arguments {
     /// The level of all intervals [default: the fit's own]
     #[arg(long, value_name = "LEVEL", value_parser = flags::number, allow_negative_numbers = true)]
     level: Option<f64>,
-    /// Also give odds ratios, rate ratios or ratios of means: exponentials of the coefficients
+    /// Also give odds ratios, rate ratios, hazard ratios or ratios of means: exponentials of the coefficients
     #[arg(long)]
     ratios: bool,
     /// Also give intervals that hold for all coefficients together
@@ -55,7 +55,7 @@ struct Values(IndexMap<String, String>);
 
 pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let fit = fit_of(&arguments.artefact)?;
-    if arguments.ratios && ratio_of(&fit.family).is_none() {
+    if arguments.ratios && ratio_of(&fit).is_none() {
         return Err(Failure::Usage(format!(
             "--ratios: exponentials of the coefficients of a {} model are no ratios: leave out the ratios, or explain the logarithm of the \
              target",

@@ -85,6 +85,12 @@ fn links_of_two_levels() {
         let predicted = folder.json(&format!("predict {family}.json people.csv"));
         let row = predicted["rows"][0].as_array().unwrap();
         assert!((row[0].as_f64().unwrap() + row[1].as_f64().unwrap() - 1.0).abs() < 1e-9);
+        // The complement of a log-log is a survival, whose hazard is multiplied.
+        let asked = format!("summary {family}.json --ratios");
+        match family {
+            "cloglog" => assert!(folder.run(&asked).stdout.contains("hazard ratio")),
+            _ => folder.refuses(&asked, 2, &["no ratios"]),
+        }
     }
 }
 
@@ -106,10 +112,22 @@ fn sampling_weights_move_the_estimate() {
     for way in ["", "--memory 200MiB"] {
         assert_eq!(fit["coefficients"], folder.seeded(&format!("{again} {way}"))["coefficients"], "{way}");
     }
+    // Nor does it matter how the features are named.
+    for features in ["--formula cost~age", "--formula cost~. --memory 200MiB", "--features age"] {
+        let same = folder.seeded(&format!("{again} {features} --force --output fit.json"));
+        for key in ["coefficients", "standard_errors"] {
+            assert_eq!(fit[key], same[key], "{features}");
+        }
+        // A weight has no effect.
+        folder.refuses("summary fit.json --at stands=7", 2, &["`stands`", "it reads age"]);
+    }
     for (asked, code, words) in [
         ("--schema plain.toml --sample-weight age2", 2, ["weight", "bounds of at least 0"]),
         ("--schema plain.toml --sample-weight cost", 2, ["weight", "is the target"]),
         ("--schema weighted.toml --sparsity 1", 2, ["sample weight", "likelihood"]),
+        ("--schema weighted.toml --formula cost~age+stands", 2, ["`stands`", "sampling weight"]),
+        ("--schema weighted.toml --formula log1p(stands)~age", 2, ["`stands`", "sampling weight"]),
+        ("--schema weighted.toml --features stands", 2, ["`stands`", "weight"]),
     ] {
         folder.refuses(&format!("fit people.csv {ASKED} {asked}"), code, &words);
     }
@@ -129,6 +147,21 @@ fn survival_by_intervals() {
     assert!(text.contains("hazard ratio") && text.contains("Survival"), "{text}");
     let predicted = folder.json("predict fit.json people.csv");
     assert_eq!(predicted["columns"], json!(["survival to 100", "survival to 300", "survival to 1000"]));
+    let found = folder.json("summary fit.json --ratios");
+    assert_eq!(found["ratio"], json!("hazard ratio"));
+    // A curve over time has no interval here, and asking for one says so.
+    for asked in [
+        "predict fit.json people.csv --intervals 0.95",
+        "predict fit.json people.csv --intervals 0.95 --average",
+        "summary fit.json --at age=40",
+    ] {
+        folder.refuses(asked, 2, &["survival", "hazard ratios"]);
+    }
+    // Fewer features, in either way.
+    let few = folder.seeded(&format!("{asked} --features age"));
+    let names = ["age", "days from 100 to 300", "days from 300 to 1000"];
+    assert_eq!(few["columns"], json!(names));
+    assert_eq!(few["coefficients"], folder.seeded(&format!("{asked} --formula ~age"))["coefficients"]);
     let plan = folder.json(&format!("{asked} --dry-run --rows 20000"));
     assert_eq!(plan["certificate"]["adjacency"], json!({ "replace_unit": "person" }));
     for (asked, words) in [

@@ -83,6 +83,9 @@ fn one_schema_serves_many_models() {
     let same = people.seeded(&format!("{FIT} --formula ill~age+sex {BUDGET}"));
     let plain = people.seeded(&format!("{FIT} --features age,sex --target ill {BUDGET}"));
     assert_eq!(same["coefficients"], plain["coefficients"]);
+    // A formula without a left side leaves the target to the schema or the flag.
+    let named = people.seeded(&format!("{FIT} --formula ~age+sex --target ill {BUDGET}"));
+    assert_eq!((&named["target"], &named["coefficients"]), (&plain["target"], &plain["coefficients"]));
     people.refuses(&format!("{FIT} --features age --formula ~age {BUDGET}"), 2, &["cannot be used with"]);
     people.refuses(&format!("{FIT} --features height {BUDGET}"), 2, &["`height`", "not declared"]);
     people.refuses(&format!("{FIT} --target ill --formula costs~age {BUDGET}"), 2, &["left side"]);
@@ -110,6 +113,17 @@ fn missing_cells_have_a_column_and_undeclared_fills_a_word() {
     let found = people.json("predict fit.json new.csv");
     let gap = number(&found["rows"][0][0]) - number(&found["rows"][1][0]);
     assert!((gap - number(&fit["coefficients"]["age=missing"])).abs() < 1e-9, "{gap}");
+    // What rests on that coefficient is told apart from what does not.
+    let average = "predict fit.json new.csv --intervals 0.95 --average";
+    assert_eq!(people.json(average)["determined"], true);
+    people.write("new.csv", "age,dose\n50,5\n50,\n");
+    assert_eq!(people.json(average)["determined"], false);
+    assert!(people.run(&format!("{average} --format table")).stdout.ends_with(",false\n"));
+    let asked = "summary fit.json --contrast dose=missing --contrast dose";
+    let found = people.json(asked);
+    assert!(found["contrasts"][0]["p_value"].is_null() && found["contrasts"][0]["z"].is_null());
+    assert!(found["contrasts"][1]["p_value"].is_number());
+    assert!(people.run(&format!("{asked} --format table")).stdout.contains("not determined"));
 }
 
 #[test]
@@ -197,4 +211,111 @@ fn predictions_have_intervals_and_an_average() {
     assert!(number(&average["interval"][0]) < mean && mean < number(&average["interval"][1]));
     people.refuses("predict fit.json new.csv --intervals 95", 2, &["between 0 and 1"]);
     people.refuses("predict fit.json new.csv --average", 2, &["--intervals"]);
+}
+
+#[test]
+fn effects_follow_a_bent_term_far_below_its_upper_bound() {
+    let folder = Folder::new();
+    let mut draws = Draws::new(11);
+    let mut text = String::from("income,y\n");
+    for _ in 0..4_000 {
+        let income = draws.between(0.0, 6.0 * 10_f64.ln()).exp();
+        text += &format!("{income:.6},{:.4}\n", 1.0 + 0.5 * income.ln() + 0.1 * draws.normal());
+    }
+    let schema = "target = \"y\"\n[columns]\nincome = { kind = \"real\", bounds = [1, 1e6] }\ny = { kind = \"real\", bounds = [0, 10] }\n";
+    folder.write("people.csv", text).write("schema.toml", schema);
+    let fit = folder.seeded(&format!("{FIT} --formula y~log(income) {BUDGET} --output fit.json"));
+    let slope = number(&fit["estimates"]["log(income)"]);
+    for (income, exact) in [(1.0, 2e-3), (2.5, 1e-6), (100.0, 1e-6), (50_000.0, 1e-6), (1e6, 1e-4)] {
+        let found = folder.json(&format!("summary fit.json --at income={income}"));
+        let effect = number(&of(&found["at"]["effects"], "change", "income, by unit")["estimate"]);
+        assert!((effect * income / slope - 1.0).abs() < exact, "{income}: {effect}");
+    }
+}
+
+#[test]
+fn only_the_same_coefficients_are_compared() {
+    let people = people(6_000);
+    let asked = format!("--target ill --formula ~ns(age,knots=[40,60])+work+dose {BUDGET}");
+    let fit = |name: &str, from: &str, to: &str| {
+        people.write("other.toml", SCHEMA.replace(from, to));
+        people.json(&format!("fit people.csv --schema other.toml {asked} --output {name}.json"));
+    };
+    fit("first", "", "");
+    fit("same", "", "");
+    fit("reference", "\"c\"]", "\"c\"], reference = \"c\"");
+    fit("bounds", "[20, 80]", "[20, 90]");
+    let tested = |other: &str, name: &str| {
+        let found = people.json(&format!("compare first.json {other}.json"));
+        let line = of(&found["coefficients"], "name", name).clone();
+        assert_eq!(line["same_meaning"], line["p_value"].is_number());
+        (line["p_value"].is_number(), found["differences"].to_string())
+    };
+    for (other, changed, unchanged, words) in [
+        ("same", &[][..], &["(Intercept)", "work=b", "ns(age, knots=[40, 60])[60]", "dose"][..], "[]"),
+        ("reference", &["(Intercept)", "work=b"], &["ns(age, knots=[40, 60])[60]", "dose"], "against c"),
+        (
+            "bounds",
+            &["(Intercept)", "ns(age, knots=[40, 60])[60]"],
+            &["work=b", "dose"],
+            "number in [20, 90]",
+        ),
+    ] {
+        for (names, expected) in [(changed, false), (unchanged, true)] {
+            for name in names {
+                let (found, differences) = tested(other, name);
+                assert!(found == expected && differences.contains(words), "{other}: {name} {differences}");
+            }
+        }
+    }
+    let shown = people.run("compare first.json reference.json").stdout;
+    assert!(shown.contains("not comparable") && !shown.contains("told better"), "{shown}");
+}
+
+#[test]
+fn where_nothing_says_what_the_reference_level_does_it_has_a_column() {
+    let people = people(3_000);
+    let text = std::fs::read_to_string(people.path("people.csv")).unwrap();
+    let mean = |level: &str| {
+        let rows = text.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+        let costs: Vec<f64> =
+            rows.filter(|cells| cells[2] == level).map(|cells| cells[5].parse().unwrap()).collect();
+        costs.iter().sum::<f64>() / costs.len() as f64
+    };
+    let fit = people.json(&format!("{FIT} --formula costs~C(work)-1 --method reference"));
+    for level in ["a", "b", "c"] {
+        assert!((number(&fit["coefficients"][format!("work={level}")]) / mean(level) - 1.0).abs() < 1e-6);
+    }
+    // A slope for each, whichever way it is written.
+    let slopes = people.json(&format!("{FIT} --formula costs~sex:dose --method reference"));
+    let same = people.json(&format!("{FIT} --formula costs~dose+sex:dose --method reference"));
+    let [f, m] = ["sex=f:dose", "sex=m:dose"].map(|name| number(&slopes["coefficients"][name]));
+    let [dose, more] = ["dose", "sex=m:dose"].map(|name| number(&same["coefficients"][name]));
+    assert!((f - dose).abs() < 1e-7 && (m - dose - more).abs() < 1e-7, "{f} {m} {dose} {more}");
+}
+
+/// An artefact may be anybody's.
+#[test]
+fn an_edited_artefact_is_refused_or_told() {
+    let people = people(3_000);
+    let fit = people.seeded(&format!("{FIT} --target ill --features dose,work {BUDGET} --output fit.json"));
+    let mut edited = fit.clone();
+    for row in edited["covariance"][0].as_array_mut().unwrap() {
+        row.as_array_mut().unwrap().iter_mut().for_each(|cell| *cell = 0.0.into());
+    }
+    people.write("edited.json", edited.to_string());
+    let joint = &people.json("summary edited.json")["joint"][0];
+    assert!(joint["term"] == "work" && joint["statistic"].is_null() && joint["p_value"].is_null());
+    assert!(people.run("summary edited.json").stdout.contains("no inverse"));
+    // A ratio beyond all numbers is the largest of them.
+    let mut edited = fit.clone();
+    edited["estimates"]["dose"] = 1e4.into();
+    people.write("edited.json", edited.to_string());
+    let found = people.json("summary edited.json --ratios");
+    assert!(number(&of(&found["coefficients"], "name", "dose")["ratio"][0]) > 1e308);
+    // Fewer columns than coefficients.
+    let mut edited = fit.clone();
+    edited["encoding"]["columns"]["work"] = serde_json::json!({ "kind": "ignore" });
+    people.write("edited.json", edited.to_string());
+    people.refuses("summary edited.json --at dose=4", 1, &["not a valid artefact", "more coefficients"]);
 }

@@ -30,7 +30,7 @@ const NEAREST: &[(&str, usize, &str)] = &[
     ("crates/dpglm-workflow/src/inference/effects.rs", 1, "public values"),
     (
         "crates/dpglm-workflow/src/inference/summary.rs",
-        5,
+        4,
         "z, p-values of tests of coefficients, statistics, ratios",
     ),
     ("crates/dpglm-workflow/src/render.rs", 1, "the rounding of estimates itself"),

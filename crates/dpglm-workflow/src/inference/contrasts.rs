@@ -14,10 +14,10 @@ pub struct Contrast {
     pub estimate: f64,
     /// Of sampling and of privacy noise together.
     pub standard_error: f64,
-    /// The estimate in standard errors.
-    pub z: f64,
+    /// The estimate in standard errors; `None` if the budget does not determine one of its coefficients.
+    pub z: Option<f64>,
     /// The probability of an estimate at least as far from 0 if it is 0.
-    pub p_value: f64,
+    pub p_value: Option<f64>,
     /// The ends of the confidence interval.
     pub interval: [f64; 2],
     /// Whether all its coefficients are determined.
@@ -38,15 +38,16 @@ pub(super) fn contrast(expression: &str, blocks: &[Block], reach: f64) -> Result
         weights[*place] += factor;
     }
     let (estimate, standard_error) = block.combined(&weights)?;
-    let z = estimate / standard_error.max(f64::MIN_POSITIVE);
+    let determined = parts.iter().all(|(_, place, _)| block.determined[*place]);
+    let z = determined.then(|| estimate / standard_error.max(f64::MIN_POSITIVE));
     Ok(Contrast {
         expression: expression.trim().to_owned(),
         estimate,
         standard_error,
         z,
-        p_value: p_value(z),
+        p_value: z.map(p_value),
         interval: [estimate - reach * standard_error, estimate + reach * standard_error],
-        determined: parts.iter().all(|(_, place, _)| block.determined[*place]),
+        determined,
     })
 }
 

@@ -19,8 +19,11 @@ use indexmap::IndexMap;
 use nalgebra::DVector;
 use serde::Serialize;
 
-/// A step of a column's range, over which a derivative is taken.
-const STEP: f64 = 1e-4;
+/// Half the distance over which a derivative at `x` is taken, of a column with such a range. A function like the logarithm bends within a
+/// part of `x` itself, however wide the bounds are; a step far below the range is lost in the rounding of stored columns.
+fn step(x: f64, range: f64) -> f64 {
+    (1e-4 * x.abs()).max(1e-9 * range).min(1e-5 * range)
+}
 
 /// A prediction with its interval.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -45,6 +48,8 @@ pub struct Average {
     pub level: f64,
     /// The ends of its confidence interval.
     pub interval: [f64; 2],
+    /// Whether all coefficients are determined that a row's prediction rests on; if not, the error is not to be relied upon.
+    pub determined: bool,
 }
 
 /// What a model says at public values.
@@ -98,6 +103,13 @@ struct Model<'f> {
 
 impl<'f> Model<'f> {
     fn new(fit: &'f FitDocument, blocks: &'f [Block]) -> Result<Self, Failure> {
+        if fit.survival.is_some() {
+            return Err(Failure::Usage(
+                "a model of survival predicts a curve over time, for which there are no intervals, averages and effects at values: leave \
+                 them out, and read the hazard ratios and their intervals"
+                    .into(),
+            ));
+        }
         match (fit.family.one_predictor(), blocks) {
             (Some(family), [block]) => {
                 block.covariance()?;
@@ -112,7 +124,13 @@ impl<'f> Model<'f> {
     }
 
     /// What multiplies the coefficients in each row, in the user's units.
-    fn rows(&self, table: &Encoded) -> Vec<DVector<f64>> {
+    fn rows(&self, table: &Encoded) -> Result<Vec<DVector<f64>>, Failure> {
+        // The artefact may be anybody's.
+        if self.block.features.iter().flatten().any(|&j| j >= table.columns.len()) {
+            return Err(Failure::Failed(
+                "not a valid artefact: it has more coefficients than its encoding has columns".into(),
+            ));
+        }
         let column = |feature: &Option<usize>| -> Vec<f64> {
             let Some(j) = *feature else { return vec![1.0; table.rows()] };
             let (mut stored, mut one) = (vec![0.0; table.rows()], vec![0.0; table.design.columns()]);
@@ -122,9 +140,9 @@ impl<'f> Model<'f> {
             stored.into_iter().map(|x| scaling.center + scaling.half_width * x).collect()
         };
         let columns: Vec<Vec<f64>> = self.block.features.iter().map(column).collect();
-        (0..table.rows())
+        Ok((0..table.rows())
             .map(|i| DVector::from_iterator(columns.len(), columns.iter().map(|column| column[i])))
-            .collect()
+            .collect())
     }
 
     fn at(&self, row: &DVector<f64>, offset: f64, reach: f64) -> Result<Predicted, Failure> {
@@ -183,7 +201,7 @@ pub fn predict_with_intervals(
     let blocks = blocks(fit)?;
     let model = Model::new(fit, &blocks)?;
     let reach = reach(level);
-    model.rows(table).iter().enumerate().map(|(i, row)| model.at(row, offset(table, i), reach)).collect()
+    model.rows(table)?.iter().enumerate().map(|(i, row)| model.at(row, offset(table, i), reach)).collect()
 }
 
 /// The average of the predictions for a table's rows, taken as they are.
@@ -192,12 +210,14 @@ pub fn average(fit: &FitDocument, table: &Encoded, level: f64) -> Result<Average
     let model = Model::new(fit, &blocks)?;
     let rows = table.rows();
     let (mut mean, mut gradient) = (0.0, DVector::zeros(model.block.names.len()));
-    for (i, row) in model.rows(table).iter().enumerate() {
+    let mut determined = true;
+    for (i, row) in model.rows(table)?.iter().enumerate() {
         let (value, derivative) = model.gradient(row, offset(table, i));
         mean += value / rows as f64;
         gradient += derivative / rows as f64;
+        determined &= row.iter().zip(&model.block.determined).all(|(x, determined)| *determined || *x == 0.0);
     }
-    let found = model.effect(String::new(), mean, &gradient, true, reach(level))?;
+    let found = model.effect(String::new(), mean, &gradient, determined, reach(level))?;
     Ok(Average {
         schema: "dpglm.average/1",
         rows,
@@ -205,6 +225,7 @@ pub fn average(fit: &FitDocument, table: &Encoded, level: f64) -> Result<Average
         standard_error: found.standard_error,
         level,
         interval: found.interval,
+        determined,
     })
 }
 
@@ -259,7 +280,7 @@ pub(super) fn effects(
         };
         match (&column.kind, &here[c]) {
             (Kind::Real(n), Meaning::Number(x)) => {
-                let step = STEP * (n.bounds.upper() - n.bounds.lower());
+                let step = step(*x, n.bounds.upper() - n.bounds.lower());
                 let [low, high] = [x - step, x + step].map(|end| n.bounds.clamp(end));
                 rows.extend([with(Meaning::Number(low)), with(Meaning::Number(high))]);
                 changes.push((format!("{}, by unit", column.name), high - low));
@@ -289,7 +310,7 @@ pub(super) fn effects(
     let there = there.transpose()?;
     rows.extend(there.clone());
     let table = encode(fit, &columns, &rows)?;
-    let encoded = model.rows(&table);
+    let encoded = model.rows(&table)?;
     let prediction = model.at(&encoded[0], 0.0, reach)?;
     let found = changes
         .into_iter()

@@ -76,7 +76,7 @@ pub struct Line {
     /// The ends of an interval that holds together with all others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simultaneous: Option<[f64; 2]>,
-    /// Its exponential, and the ends of the interval of that.
+    /// Its exponential, and the ends of the interval of that; beyond the largest number there is, that number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<[f64; 3]>,
 }
@@ -89,14 +89,15 @@ pub struct JointTest {
     /// The class, of several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// Chi-squared with as many degrees of freedom as there are coefficients.
-    pub statistic: f64,
+    /// Chi-squared with as many degrees of freedom as there are coefficients; `None` where rounding leaves their covariance without an
+    /// inverse.
+    pub statistic: Option<f64>,
     /// The number of coefficients.
     pub degrees: usize,
     /// How many of them the budget does not determine.
     pub not_determined: usize,
     /// The probability of a statistic at least as large if all are zero.
-    pub p_value: f64,
+    pub p_value: Option<f64>,
 }
 
 /// Computes what is asked.
@@ -104,7 +105,7 @@ pub fn summarize(fit: &FitDocument, request: &Request) -> Result<Summary, Failur
     let blocks = blocks(fit)?;
     let level = level_of(request.level, fit)?;
     let width = reach(level);
-    let ratio = match (request.ratios, ratio_of(&fit.family)) {
+    let ratio = match (request.ratios, ratio_of(fit)) {
         (false, _) => None,
         (true, Some(ratio)) => Some(ratio),
         (true, None) => {
@@ -136,7 +137,7 @@ pub fn summarize(fit: &FitDocument, request: &Request) -> Result<Summary, Failur
                 interval: [low, high],
                 determined,
                 simultaneous: simultaneous.as_ref().filter(|_| is_slope).map(|all| ends(all.reach)),
-                ratio: ratio.filter(|_| is_slope).map(|_| [estimate.exp(), low.exp(), high.exp()]),
+                ratio: ratio.filter(|_| is_slope).map(|_| [estimate, low, high].map(exponential)),
             });
         }
     }
@@ -162,6 +163,11 @@ pub fn summarize(fit: &FitDocument, request: &Request) -> Result<Summary, Failur
     })
 }
 
+/// A number in any case: JSON has no infinity.
+fn exponential(x: f64) -> f64 {
+    x.exp().min(f64::MAX)
+}
+
 /// Wald's test of every term of several coefficients; none without a covariance.
 fn joint(fit: &FitDocument, blocks: &[Block]) -> Vec<JointTest> {
     let Ok((columns, _)) = fit.encoding.encoded() else { return Vec::new() };
@@ -177,8 +183,8 @@ fn joint(fit: &FitDocument, blocks: &[Block]) -> Vec<JointTest> {
         for (term, places) in terms.into_iter().filter(|(_, places)| places.len() > 1) {
             let estimates = DVector::from_iterator(places.len(), places.iter().map(|&j| block.estimates[j]));
             let within = covariance.select_rows(&places).select_columns(&places);
-            let Some(solved) = within.cholesky().map(|c| c.solve(&estimates)) else { continue };
-            let statistic = estimates.dot(&solved);
+            let solved = within.cholesky().map(|c| c.solve(&estimates));
+            let statistic = solved.map(|solved| estimates.dot(&solved));
             let Ok(distribution) = ChiSquared::new(places.len() as f64) else { continue };
             tests.push(JointTest {
                 term: term.to_owned(),
@@ -186,7 +192,7 @@ fn joint(fit: &FitDocument, blocks: &[Block]) -> Vec<JointTest> {
                 statistic,
                 degrees: places.len(),
                 not_determined: places.iter().filter(|&&j| !block.determined[j]).count(),
-                p_value: distribution.sf(statistic),
+                p_value: statistic.map(|statistic| distribution.sf(statistic)),
             });
         }
     }
@@ -196,6 +202,14 @@ fn joint(fit: &FitDocument, blocks: &[Block]) -> Vec<JointTest> {
 /// A probability for people.
 pub(super) fn p_in_words(p: f64) -> String {
     if p < 0.0001 { "<0.0001".into() } else { format!("{p:.4}") }
+}
+
+/// z and p, or why there are none.
+fn tested(z: Option<f64>, p: Option<f64>) -> [String; 2] {
+    match (z, p) {
+        (Some(z), Some(p)) => [format!("{z:.2}"), p_in_words(p)],
+        _ => [String::new(), "not determined".to_owned()],
+    }
 }
 
 impl Summary {
@@ -218,10 +232,7 @@ impl Summary {
             let error = Some(line.standard_error);
             let mut row =
                 vec![line.name.clone(), number(line.estimate, error), number(line.standard_error, error)];
-            match (line.z, line.p_value) {
-                (Some(z), Some(p)) => row.extend([format!("{z:.2}"), p_in_words(p)]),
-                _ => row.extend([String::new(), "not determined".to_owned()]),
-            }
+            row.extend(tested(line.z, line.p_value));
             row.extend(line.interval.map(|end| number(end, error)));
             if self.simultaneous.is_some() {
                 row.extend(
@@ -252,9 +263,9 @@ impl Summary {
                 };
                 let mut row = vec![
                     term,
-                    format!("{:.2}", test.statistic),
+                    test.statistic.map_or("no inverse".into(), |statistic| format!("{statistic:.2}")),
                     test.degrees.to_string(),
-                    p_in_words(test.p_value),
+                    test.p_value.map_or(String::new(), p_in_words),
                 ];
                 if test.not_determined > 0 {
                     row.push(format!("{} not determined", test.not_determined));
@@ -279,13 +290,9 @@ impl Summary {
                     found.expression.clone(),
                     number(found.estimate, error),
                     number(found.standard_error, error),
-                    format!("{:.2}", found.z),
-                    p_in_words(found.p_value),
                 ];
+                row.extend(tested(found.z, found.p_value));
                 row.extend(found.interval.map(|end| number(end, error)));
-                if !found.determined {
-                    row.push("not determined".into());
-                }
                 rows.push(row);
             }
             text += &format!("\n{}", render::table(&rows));
