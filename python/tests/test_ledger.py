@@ -73,8 +73,9 @@ def test_a_block_pays_for_all_in_it(ledger: dpglm.Ledger) -> None:
 def test_what_has_no_room_is_refused_and_what_fits_is_said(ledger: dpglm.Ledger) -> None:
     linear(epsilon=3.5).fit(X, Y, ledger=ledger)
     before = pathlib.Path(ledger.path).read_bytes()
+    # Not certain before the fit is planned: this one also chooses.
     with pytest.raises(ValueError, match="no room in the ledger .* epsilon .* would fit") as refused:
-        linear(epsilon=3.0).fit(X, Y, ledger=ledger)
+        linear(epsilon=1.02 * ledger.remaining()).fit(X, Y, ledger=ledger)
     assert pathlib.Path(ledger.path).read_bytes() == before
     words = str(refused.value).split("; epsilon ")[1].split(" ")
     linear(epsilon=float(words[0])).fit(X, Y, ledger=ledger)
@@ -156,3 +157,47 @@ def test_pipelines_and_folds_pay_for_every_fit(ledger: dpglm.Ledger) -> None:
 
     make_pipeline(FunctionTransformer(), linear()).fit(X, Y, privatelinearregression__ledger=ledger)
     assert len(ledger.charges) == 1
+
+
+def test_what_has_no_room_is_refused_before_a_row_is_read(ledger: dpglm.Ledger) -> None:
+    class Rows:
+        """Rows that nobody may look at."""
+
+        def __getattr__(self, name: str) -> Any:
+            raise AssertionError(f"{name} of the rows was looked at")
+
+    def batches() -> Any:
+        raise AssertionError("the batches were asked for")
+
+    over: dict[str, Any] = {"epsilon": 9.0, "delta": 1e-6}
+    before = pathlib.Path(ledger.path).read_bytes()
+    for ask in [
+        lambda: linear(epsilon=9.0).fit(Rows(), Y, ledger=ledger),
+        lambda: dpglm.PrivateMean(feature_bounds=(-1, 1), **over).fit(Rows(), ledger=ledger),
+        lambda: dpglm.fit_table(Rows(), SCHEMA, ledger=ledger, **over),
+        lambda: dpglm.fit_batches(batches, SCHEMA, ledger=ledger, **over),
+        lambda: dpglm.glm("y ~ a", Rows(), family="gaussian", bounds={"a": (-1, 1), "y": (-2, 2)}, ledger=ledger, **over),
+        lambda: dpglm.describe(Rows(), SCHEMA, ledger=ledger, **over),
+    ]:
+        with pytest.raises(ValueError, match="no room in the ledger .* could fit"):
+            ask()
+    with pytest.raises(ValueError, match="protects"):
+        linear().fit(Rows(), Y, units=pd.Series(np.arange(600), name="who"), ledger=ledger)
+    assert pathlib.Path(ledger.path).read_bytes() == before
+
+
+def test_survival_is_paid_by_the_row_and_assumptions_are_told(ledger: dpglm.Ledger) -> None:
+    survival = dpglm.PrivateSurvivalRegressor(epsilon=1.0, delta=1e-6, feature_bounds=(-1, 1), time_bounds=(0.1, 3), cuts=[1, 2])
+    time = np.clip(GENERATOR.exponential(1, 600), 0.1, 3)
+    with dpglm.Ledger(ledger.path) as block:
+        fitted = block.fit(survival, X, time, time < 3)
+        block.fit(survival, X, time=time, event=time < 3)
+    assert fitted.certificate_.as_dict()["adjacency"] == "replace_row" and "with all rows that are made of it" in str(fitted.certificate_)
+    assert survival.planned(600, 2).as_dict()["adjacency"] == "replace_row"
+    assert ledger.assuming == []
+    literal = dpglm.PrivateLogisticRegression(
+        epsilon=1.0, delta=1e-6, feature_bounds=(-1, 1), classes=[0, 1], sparsity=1, method="transfer-literal", fit_intercept=False,
+        accept="one record does not change the support",
+    )  # fmt: skip
+    literal.fit(X, (Y > 0).astype(int), ledger=ledger)
+    assert ledger.assuming == ["one record does not change the support"] == ledger.charges[-1]["assuming"]

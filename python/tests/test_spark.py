@@ -241,7 +241,7 @@ def test_an_interrupt_leaves_nothing_in_the_cache(session: Any, people: pd.DataF
     assert len(session.sparkContext._jsc.getPersistentRDDs()) == 0
 
 
-def test_a_ledger_pays_and_refuses(session: Any, people: pd.DataFrame, tmp_path: Path) -> None:
+def test_a_ledger_pays_and_refuses(session: Any, people: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = dpglm.Ledger.create(tmp_path / "spent.ledger", epsilon=2.1, delta=1e-5, purpose="visits")
     budget = {"epsilon": 2.0, "delta": 1e-6}
     asks = private.PrivateMean(feature_bounds={"age": (18, 90)}, ledger=ledger, **budget)
@@ -255,6 +255,20 @@ def test_a_ledger_pays_and_refuses(session: Any, people: pd.DataFrame, tmp_path:
     other = dpglm.Ledger.create(tmp_path / "other.ledger", epsilon=2.1, delta=1e-5)
     private.PrivateMean(feature_bounds={"age": (18, 90)}, **budget).fit(frame, ledger=other)
     assert len(other.charges) == 1 and len(ledger.charges) == 1
+
+    # Refused before a row is read.
+    def read(*_: Any) -> None:
+        raise AssertionError("rows were packed")
+
+    monkeypatch.setattr(CachedRows, "__init__", read)
+    line = private.PrivateLinearRegression(featuresCols=["age"], feature_bounds=(18, 90), target_bounds=(0, 9), labelCol="visits", **budget)
+    for refused in [
+        lambda: asks.fit(frame),
+        lambda: line.fit(frame, ledger=ledger),
+        lambda: private.describe(frame, dpglm.Schema(SCHEMA.replace('unit = "person"', '')), ledger=ledger, **budget),
+    ]:
+        with pytest.raises(ValueError, match="no room in the ledger .* could fit"):
+            refused()
 
 
 def test_what_is_wrong_is_refused_before_rows_are_read(session: Any, people: pd.DataFrame) -> None:

@@ -30,6 +30,7 @@ dp_describe <- function(data, bounds, epsilon, delta, by = NULL, histograms = NU
   if (is.logical(histograms)) histograms <- if (flag(histograms, "histograms", call)) 20
   paid <- paid_from(ledger, call)
   check_budget(budget, call)
+  expect_ledger(paid, budget, NULL, call)
   bounds <- bounds_of(if (!base::missing(bounds)) bounds, call)
   asked <- list(
     budget = budget, by = word(by, "by", call), intervals = number(intervals, "intervals", call),

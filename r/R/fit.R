@@ -76,6 +76,7 @@ dp_glm <- function(formula, data, family = gaussian(), bounds, epsilon, delta,
   missing <- one_of(missing, "missing", c("fill", "drop", "indicator"), call)
   strict <- flag(strict, "strict", call)
   paid <- paid_from(ledger, call)
+  if (needs_budget(asked)) expect_ledger(paid, asked$budget, word(unit, "unit", call), call)
   bounds <- bounds_of(if (!base::missing(bounds)) bounds, call)
   data <- frame_of(data, call)
   weights <- weights_of(column_or_value(substitute(weights), data, parent.frame(), call), weight_bounds, data, bounds, call)

@@ -7,7 +7,8 @@
 #' @param file The ledger's path. `dp_ledger_create()` never overwrites a file.
 #' @param data,purpose The name of the data and what for: entered with each release.
 #' @param epsilon,delta The total. `delta = NULL` for a pure one.
-#' @param reserve A part that is kept back.
+#' @param reserve The part of `delta` for releases of which no more is known than that they are (e, d) private: none by default, and a ledger
+#'   without it refuses them.
 #' @param rule How releases add up: `"gdp"`, `"zcdp"` or `"pure"`.
 #' @param unit The column whose ids say whose row a row is, if people have several rows.
 #' @param protects Without `unit`, whom it protects: `"row"`, a user's `"record"` or `"label"` on their device, or a `"pair"`.
@@ -74,7 +75,8 @@ summary.dp_ledger <- function(object, ...) value_of(.Call(wrap__show_ledger, obj
 print.dp_ledger <- function(x, ...) {
   shown <- summary(x)
   cat("Ledger ", x$path, ": epsilon ", rounded_up(shown$terms$epsilon), ", delta ", format(shown$terms$delta), "\n", sep = "")
-  cat(length(shown$charges), " charges; ", format(100 * shown$spent / shown$limit, digits = 3), "% spent\n", sep = "")
+  cat(length(shown$charges), " charges; ", rounded_up(100 * shown$spent / shown$limit), "% spent\n", sep = "")
+  if (length(shown$assuming) > 0) cat("Provided that ", paste(shown$assuming, collapse = " and that "), "\n", sep = "")
   invisible(x)
 }
 
@@ -91,4 +93,9 @@ paid_from <- function(ledger, call) {
     refuse("ledger must be a ledger: open one with dp_ledger(file), or make one with dp_ledger_create(file, ...)", call = call)
   }
   unclass(ledger)
+}
+
+# Refuses what the ledger certainly has no room for, and units that it does not protect: before a row is read.
+expect_ledger <- function(paid, budget, unit, call) {
+  if (!is.null(paid)) value_of(.Call(wrap__expect_ledger, paid, budget, unit), call)
 }

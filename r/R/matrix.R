@@ -27,7 +27,10 @@ dp_glm_matrix <- function(x, y, family = gaussian(), bounds, response = NULL, ep
   asked <- asked_by_wishes(budget, family, wish, 0.95, call)
   asked$uniform <- TRUE
   paid <- paid_from(ledger, call)
-  if (needs_budget(asked)) check_budget(asked$budget, call)
+  if (needs_budget(asked)) {
+    check_budget(asked$budget, call)
+    expect_ledger(paid, asked$budget, if (!is.null(unit)) "unit", call)
+  }
   features <- features_of(x, call)
   pair <- uniform_bounds(if (!missing(bounds)) bounds, call)
   intercept <- flag(intercept, "intercept", call)

@@ -33,6 +33,8 @@ dp_mean <- function(data, bounds, epsilon, delta, by = NULL, weights = NULL, pre
   asked <- asked_of_mean(budget, wishes_of(given, WISHES_OF_MEANS, call), missing, call)
   paid <- paid_from(ledger, call)
   check_budget(budget, call)
+  # Without units the rows need not be looked at.
+  expect_ledger(paid, budget, if (!is.null(unit)) name_of_unit(data, unit, call), call)
   table <- table_of_means(data, if (!base::missing(bounds)) bounds, asked, unit, strict, bounds_share, call)
   done <- result_of(value_of(.Call(wrap__start_mean, table$table, table$asked, paid), call), call)
   tell(done$said, call)
@@ -60,6 +62,8 @@ precision_of <- function(precision, call) {
   }
   as.list(precision)
 }
+
+name_of_unit <- function(data, unit, call) if (is.matrix(data) || inherits(data, "Matrix")) "unit" else word(unit, "unit", call)
 
 # The rows as means take them, and what is asked, which depends on the bounds.
 table_of_means <- function(data, bounds, asked, unit, strict, bounds_share, call) {

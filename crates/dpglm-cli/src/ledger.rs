@@ -46,12 +46,20 @@ impl PayFrom {
         let file_name = || Some(files.first()?.file_name()?.to_string_lossy().into_owned());
         let data = self.data_name.clone().or_else(file_name).unwrap_or_default();
         let purpose = self.purpose.clone().unwrap_or_default();
-        let fingerprint =
-            self.fingerprint.as_deref().map(|key| fingerprint(path, key, &files)).transpose()?;
-        let payer = Payer::open(path, data, purpose, fingerprint)?;
+        let mut payer = Payer::open(path, data, purpose)?;
         // What has no place in a ledger is refused first.
         Grant::new(privacy, Some(&payer), &budget.source()?)?;
         payer.expect(privacy, protects)?;
+        // It reads the whole table: last.
+        if let Some(key) = &self.fingerprint {
+            if files.is_empty() {
+                return Err(Failure::Usage(
+                    "--fingerprint is taken of a table's file, and none is given: leave out --fingerprint"
+                        .into(),
+                ));
+            }
+            payer = payer.with_fingerprint(fingerprint(path, key, &files)?);
+        }
         Ok(Payers(Some(payer)))
     }
 }

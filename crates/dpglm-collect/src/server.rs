@@ -158,6 +158,7 @@ impl Rules {
 pub struct Service {
     shared: Arc<Shared>,
     limits: Limits,
+    begun: String,
 }
 
 impl Service {
@@ -182,12 +183,9 @@ impl Service {
         let clock = Arc::new(Clock::new(config.wall, log.clone()));
         let mut storage = storage::open(&config.storage, Access::Serve)?;
         begin(&mut *storage, &config.study, &protocol, clock.now(), &log)?;
-        let rules = Rules {
-            protocol: protocol.clone(),
-            assignment: storage.assignment()?,
-            hold,
-            clock: clock.clone(),
-        };
+        let assignment = storage.assignment()?;
+        let begun = assignment.name();
+        let rules = Rules { protocol: protocol.clone(), assignment, hold, clock: clock.clone() };
         let writing = storage::open(&config.storage, Access::Serve)?;
         let (metrics, health) = (Arc::new(Metrics::default()), Arc::new(Health::new()));
         let snapshot =
@@ -216,7 +214,12 @@ impl Service {
             writer,
             log,
         });
-        Ok(Self { shared, limits: config.limits })
+        Ok(Self { shared, limits: config.limits, begun })
+    }
+
+    /// What tells this beginning of the study from others: the same however often its storage is served.
+    pub fn begun(&self) -> &str {
+        &self.begun
     }
 
     /// Serves until `stop` resolves, then finishes what has begun, for ten seconds at most. Metrics are served on a listener of
@@ -227,7 +230,7 @@ impl Service {
         metrics: Option<TcpListener>,
         stop: impl Future<Output = ()>,
     ) -> std::io::Result<()> {
-        let Self { shared, limits } = self;
+        let Self { shared, limits, .. } = self;
         let watched = metrics.map(|listener| {
             let few = Limits { total: 64, per_address: 64 };
             tokio::spawn(

@@ -170,6 +170,20 @@ impl Chain {
         self.artefacts.get(artefact).copied()
     }
 
+    /// On what the promise rests that nothing enforces: what charges assume, each once.
+    pub fn assumptions(&self) -> Vec<&str> {
+        let mut all: Vec<&str> = Vec::new();
+        for record in &self.records {
+            let Entry::Charged(charge) = &record.entry else { continue };
+            for assumption in &charge.assuming {
+                if !all.contains(&assumption.as_str()) {
+                    all.push(assumption);
+                }
+            }
+        }
+        all
+    }
+
     /// The place of the charge for what is already paid: the same thing of the same data, by its fingerprint.
     pub fn paid_for(&self, wanted: &Charge) -> Option<usize> {
         (0..self.records.len()).find(|place| {

@@ -6,9 +6,10 @@ use dpglm::accounting::Part;
 use dpglm::accounting::filter::Rule;
 use dpglm::privacy::{Adjacency, Budget, Event, Noise};
 
-/// How many cases are tried: one, a whole ledger composed again, for every ten of `DPGLM_FUZZ_CASES`.
+/// How many cases are tried: `DPGLM_WHOLE_CASES`, or one, a whole ledger composed again, for every ten of `DPGLM_FUZZ_CASES`.
 fn cases() -> u64 {
-    std::env::var("DPGLM_FUZZ_CASES").ok().map_or(20_000, |text| text.parse::<u64>().unwrap().div_ceil(10))
+    let asked = |name| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
+    asked("DPGLM_WHOLE_CASES").or(asked("DPGLM_FUZZ_CASES").map(|all| all.div_ceil(10))).unwrap_or(20_000)
 }
 
 /// A generator that is the same on every machine.

@@ -334,11 +334,10 @@ pub fn planned_fit(
         let privacy = asked.privacy(model.method)?;
         let shape = model.fitted_shape(features.shape(columns.len() + usize::from(model.intercept), rows));
         let ready = model.for_shape(shape, privacy).prepare(shape, privacy)?;
-        let unit = model.unit(features.unit());
-        let adjacency = unit.map_or(Adjacency::ReplaceRow, |unit| Adjacency::ReplaceUnit(unit.to_owned()));
         let (events, parts) = (ready.events()?, ready.parts()?);
-        let rng = asked.source()?;
-        Ok(planned::certificate(events, parts, adjacency, model.assumption(), privacy, &rng)?.to_json())
+        let (adjacency, rng) = (adjacency(&features), asked.source()?);
+        let certificate = planned::certificate(events, parts, adjacency, model.assumption(), privacy, &rng)?;
+        Ok(model.noted(certificate).to_json())
     };
     plan().map_err(exception)
 }

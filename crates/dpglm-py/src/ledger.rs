@@ -1,11 +1,12 @@
 //! Ledgers that pay.
 
+use super::fit::{granted, source};
 use super::words::exception;
 use dpglm::accounting::filter::Rule;
 use dpglm::privacy::{Adjacency, Budget};
 use dpglm_ledger::{Chain, Ledger, Terms};
 use dpglm_workflow::Failure;
-use dpglm_workflow::ledger::{LedgerDocument, Payer, failure};
+use dpglm_workflow::ledger::{Grant, LedgerDocument, Payer, failure};
 use dpglm_workflow::render;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,26 @@ pub type PaidFrom = (PathBuf, String, String);
 
 /// Opens the ledger that pays, if one does.
 pub fn payer(from: Option<PaidFrom>) -> Result<Option<Payer>, Failure> {
-    from.map(|(path, data, purpose)| Payer::open(&path, data, purpose, None)).transpose()
+    from.map(|(path, data, purpose)| Payer::open(&path, data, purpose)).transpose()
+}
+
+/// Refuses a budget for which there is no room whatever is released, and units that the ledger does not protect: before a row is read.
+#[pyfunction]
+#[pyo3(signature = (paid, epsilon, delta, insecure_seed, unit))]
+pub fn expect_ledger(
+    paid: PaidFrom,
+    epsilon: Option<f64>,
+    delta: Option<f64>,
+    insecure_seed: Option<u64>,
+    unit: Option<String>,
+) -> PyResult<()> {
+    let expect = || -> Result<(), Failure> {
+        let Some(payer) = payer(Some(paid))? else { return Ok(()) };
+        let privacy = granted(epsilon, delta)?;
+        Grant::new(privacy, Some(&payer), &source(insecure_seed)?)?;
+        payer.expect(privacy, &unit.map_or(Adjacency::ReplaceRow, Adjacency::ReplaceUnit))
+    };
+    expect().map_err(exception)
 }
 
 fn read(path: &Path) -> PyResult<Chain> {

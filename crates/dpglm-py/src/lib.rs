@@ -55,7 +55,7 @@ mod _native {
     #[pymodule_export]
     use crate::fit::{check_bounds, check_budget, fit, mean, planned_fit, planned_mean};
     #[pymodule_export]
-    use crate::ledger::{create_ledger, line_of_ledger, room_in_ledger, show_ledger};
+    use crate::ledger::{create_ledger, expect_ledger, line_of_ledger, room_in_ledger, show_ledger};
     #[pymodule_export]
     use crate::local::{LabelNoise, RandomizedResponse, Randomizer, ThresholdBit};
     #[pymodule_export]

@@ -208,6 +208,11 @@ fn create_ledger(at: Robj, asked: Robj) -> Robj {
 }
 
 #[extendr]
+fn expect_ledger(ledger: Robj, budget: Robj, unit: Robj) -> Robj {
+    answer(ledger::expect(&ledger, &budget, unit.as_str()))
+}
+
+#[extendr]
 fn show_ledger(at: Robj) -> Robj {
     let show = || values::parsed(&ledger::show(path(&at)?)?);
     answer(show())
@@ -287,6 +292,7 @@ extendr_module! {
     fn report_page;
     fn write_file;
     fn create_ledger;
+    fn expect_ledger;
     fn show_ledger;
     fn room_in_ledger;
     fn ledger_holds;

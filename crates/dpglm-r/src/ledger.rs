@@ -1,11 +1,12 @@
 //! Ledgers that pay.
 
+use super::fit::Budgeted;
 use super::values;
 use dpglm::accounting::filter::Rule;
 use dpglm::privacy::{Adjacency, Budget};
 use dpglm_ledger::{Chain, Ledger, Terms};
 use dpglm_workflow::Failure;
-use dpglm_workflow::ledger::{LedgerDocument, Payer, failure};
+use dpglm_workflow::ledger::{Grant, LedgerDocument, Payer, failure};
 use dpglm_workflow::render;
 use extendr_api::Robj;
 use serde::Deserialize;
@@ -35,7 +36,16 @@ struct Asked {
 
 /// Opens the ledger that pays, if one does.
 pub fn payer(from: Option<PaidFrom>) -> Result<Option<Payer>, Failure> {
-    from.map(|from| Payer::open(&from.path, from.data, from.purpose, None)).transpose()
+    from.map(|from| Payer::open(&from.path, from.data, from.purpose)).transpose()
+}
+
+/// Refuses a budget for which there is no room whatever is released, and units that the ledger does not protect: before a row is read.
+pub fn expect(ledger: &Robj, budget: &Robj, unit: Option<&str>) -> Result<(), Failure> {
+    let Some(payer) = payer(values::read::<Option<PaidFrom>>(ledger)?)? else { return Ok(()) };
+    let budget: Budgeted = values::read(budget)?;
+    let privacy = budget.granted()?;
+    Grant::new(privacy, Some(&payer), &budget.source()?)?;
+    payer.expect(privacy, &unit.map_or(Adjacency::ReplaceRow, |unit| Adjacency::ReplaceUnit(unit.to_owned())))
 }
 
 fn read(path: &Path) -> Result<Chain, Failure> {

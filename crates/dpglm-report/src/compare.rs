@@ -2,6 +2,7 @@
 
 use crate::effects::{Effect, effects};
 use crate::kinds::{DRAWN, scale};
+use crate::meaning::exception;
 use crate::page::{Block, Section, Table};
 use crate::promise::{Meaning, percent_up};
 use crate::source::{Document, Source};
@@ -35,8 +36,11 @@ fn overview(sources: &[Source]) -> Table {
             Some(certificate) => {
                 let claim = certificate.guarantee();
                 let number = |value: Option<f64>| value.map_or_else(|| "none".into(), rounded_up);
-                let sure =
-                    Meaning::of(certificate).map_or_else(|| "100%".into(), |m| percent_up(m.sure(0.5)));
+                // A number alone would say that it is never exceeded.
+                let sure = Meaning::of(certificate).map_or_else(
+                    || "100%".into(),
+                    |m| format!("{}{}", percent_up(m.sure(0.5)), exception(&m)),
+                );
                 cells.extend([
                     grade(certificate).to_owned(),
                     number(claim.map(|c| c.epsilon)),
@@ -65,7 +69,8 @@ fn grade(certificate: &Certificate) -> &'static str {
     }
 }
 
-/// What releases cost if they were made from the same rows: losses and failures add up, whatever each may have depended on.
+/// What releases cost if they were made from the same rows: losses and failures add up where budgets were fixed beforehand, whatever else of a
+/// release followed earlier results.
 fn together(sources: &[Source]) -> Option<String> {
     let released: Vec<&Certificate> = sources
         .iter()
@@ -86,7 +91,8 @@ fn together(sources: &[Source]) -> Option<String> {
     let (epsilon, delta) = (claims().map(|c| c.epsilon).sum::<f64>(), claims().map(|c| c.delta).sum::<f64>());
     Some(format!(
         "Each promise is for its own results. If they were made from the same people, together they cost at most epsilon {} and delta {}: \
-         losses add up.",
+         losses add up. This holds where the budget of each was fixed without looking at the results of the others: only a ledger, whose \
+         total is fixed beforehand, promises more.",
         rounded_up(epsilon * rounding),
         rounded_up(delta * rounding)
     ))
@@ -125,7 +131,7 @@ fn forest(sources: &[Source]) -> Option<Block> {
     Some(Block::Figure {
         svg: themed(&svg),
         caption: format!(
-            "{title}: {label} from the lowest to the highest declared value of a number, or from the reference level to another. Intervals that \
+            "{title}: {label} from the lowest to the highest value of a number or term that the declared bounds allow, or from the reference level to another. Intervals that \
              overlap may still belong to different truths."
         ),
     })

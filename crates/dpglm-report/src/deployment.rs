@@ -54,12 +54,12 @@ fn record(certificate: &Certificate, artefact: &Artefact) -> Value {
             },
             "dp_variant": {
                 "variant_name": if delta == Some(0.0) { "Pure DP" } else { "Approximate DP" },
-                "data_domain": subject::neighbours(certificate.adjacency()),
+                "data_domain": subject::neighbours(certificate),
                 "unprotected_quantities": certificate.conditions().join("; "),
             },
             "privacy_loss": {
                 "privacy_unit": unit,
-                "privacy_unit_details": subject::neighbours(certificate.adjacency()),
+                "privacy_unit_details": subject::neighbours(certificate),
                 "number_of_privacy_units": n,
                 "privacy_parameters": { "epsilon": epsilon, "delta": delta },
                 "privacy_parameters_details": certificate.to_string(),

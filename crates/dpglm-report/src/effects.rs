@@ -1,8 +1,8 @@
 //! The coefficients of a fit with what is publicly known of their columns, and each in a sentence.
 
 use dpglm::families::Domain;
-use dpglm_io::EncodedColumn;
 use dpglm_io::schema::Kind;
+use dpglm_io::{EncodedColumn, Schema};
 use dpglm_plot::forest::Mark;
 use dpglm_workflow::document::FitDocument;
 use dpglm_workflow::model::{INTERCEPT, coefficient_of_class};
@@ -21,6 +21,8 @@ pub(crate) struct Effect {
     /// The level whose odds it is about, of a response of several levels.
     class: Option<String>,
     of: Of,
+    /// Whether another term moves with it: what it is about then never changes alone.
+    is_shared: bool,
 }
 
 /// What a coefficient is about.
@@ -40,8 +42,11 @@ enum Of {
     },
     /// An interval of time, beside the first.
     Interval(String),
-    /// A column of which the schema says nothing more.
-    Other(String),
+    /// A term of a formula, or a column of which the schema says nothing more; how far apart its public bounds are.
+    Other {
+        name: String,
+        width: f64,
+    },
 }
 
 /// The values of a fit's response.
@@ -75,6 +80,9 @@ pub(crate) fn effects(fit: &FitDocument) -> Vec<Effect> {
                 is_determined: determined.copied().unwrap_or(true),
                 class: if several { levels.get(class).cloned() } else { None },
                 of: Of::column(fit, column, encoded.get(column)),
+                is_shared: encoded
+                    .get(column)
+                    .is_some_and(|this| is_shared(&fit.encoding, this, encoded.values())),
                 name,
             });
         }
@@ -82,7 +90,43 @@ pub(crate) fn effects(fit: &FitDocument) -> Vec<Effect> {
     all
 }
 
+/// Whether another term holds a column that this one holds. The levels of one category are no terms apart.
+fn is_shared<'a>(
+    schema: &Schema,
+    this: &EncodedColumn,
+    mut all: impl Iterator<Item = &'a EncodedColumn>,
+) -> bool {
+    let held = |column: &EncodedColumn| -> Vec<String> {
+        let held = schema.columns().iter().filter(|c| holds(schema, &column.declared, &c.name));
+        held.map(|c| c.name.clone()).collect()
+    };
+    let mine = held(this);
+    all.any(|other| {
+        let is_level_beside = other.declared == this.declared && schema.column(&this.declared).is_some();
+        other.name != this.name && !is_level_beside && held(other).iter().any(|column| mine.contains(column))
+    })
+}
+
+/// Whether a term, as it is written, holds a column.
+fn holds(schema: &Schema, term: &str, column: &str) -> bool {
+    if schema.column(term).is_some() {
+        return term == column;
+    }
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    term.match_indices(column)
+        .any(|(at, found)| !term[..at].ends_with(is_word) && !term[at + found.len()..].starts_with(is_word))
+}
+
 impl Of {
+    /// What the term is called, of a coefficient of this name.
+    fn term<'a>(&'a self, name: &'a str) -> &'a str {
+        match self {
+            Self::Number { column, .. } => column,
+            Self::Other { name, .. } | Self::Interval(name) => name,
+            Self::Level { .. } | Self::Intercept => name,
+        }
+    }
+
     fn column(fit: &FitDocument, name: &str, encoded: Option<&EncodedColumn>) -> Self {
         if name == INTERCEPT {
             return Self::Intercept;
@@ -90,6 +134,10 @@ impl Of {
         if !fit.features().iter().any(|feature| feature == name) {
             return Self::Interval(name.into());
         }
+        let other = || Self::Other {
+            name: name.into(),
+            width: encoded.map_or(1.0, |c| c.scaling.half_width * (c.scaling.upper - c.scaling.lower)),
+        };
         let declared = encoded.and_then(|column| fit.encoding.column(&column.declared));
         match declared.map(|column| (&column.name, &column.kind)) {
             Some((column, Kind::Real(numeric) | Kind::Count(numeric))) => {
@@ -107,10 +155,10 @@ impl Of {
                         level: level.into(),
                         reference: reference.clone(),
                     },
-                    _ => Self::Other(name.into()),
+                    _ => other(),
                 }
             }
-            Some((_, Kind::Ignore)) | None => Self::Other(name.into()),
+            Some((_, Kind::Ignore)) | None => other(),
         }
     }
 }
@@ -134,10 +182,11 @@ impl Effect {
         }
     }
 
-    /// The public range over which it acts: from the lowest to the highest declared value, or from one level to another.
+    /// The public range over which it acts: from the lowest to the highest value that the declared bounds allow, or from one level to another.
     fn width(&self) -> f64 {
         match self.of {
             Of::Number { low, high, .. } => high - low,
+            Of::Other { width, .. } => width,
             _ => 1.0,
         }
     }
@@ -164,6 +213,21 @@ impl Effect {
 
     /// What it is called in a sentence: `age` of `odds of B: age`.
     fn phrase(&self) -> (String, f64) {
+        let (phrase, step) = self.phrase_alone();
+        match self.is_shared {
+            true => (
+                format!(
+                    "By the term `{}` alone, though other terms change with it: {}",
+                    self.of.term(&self.name),
+                    lowered(&phrase)
+                ),
+                step,
+            ),
+            false => (phrase, step),
+        }
+    }
+
+    fn phrase_alone(&self) -> (String, f64) {
         match &self.of {
             Of::Number { column, low, high } => {
                 let step = round_step(high - low);
@@ -173,7 +237,10 @@ impl Effect {
                 (format!("For {column} = {level}, compared with {column} = {reference}"), 1.0)
             }
             Of::Interval(name) => (format!("For {name}, compared with the first interval"), 1.0),
-            Of::Other(column) => (format!("Where {column} is 1 higher"), 1.0),
+            Of::Other { name, width } => {
+                let step = round_step(*width);
+                (format!("Where {name} is {step} higher"), step)
+            }
             Of::Intercept => ("Where all columns are zero".into(), 1.0),
         }
     }
@@ -235,6 +302,12 @@ impl Effect {
             }
         }
     }
+}
+
+/// A sentence's first letter in lower case.
+fn lowered(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// A round number of which a public range has at least two, and at most about twenty.

@@ -65,9 +65,10 @@ fn of_fit(fit: &FitDocument) -> Vec<Block> {
     }
     if fit.intervals.is_some() {
         blocks.push(Block::Lead(format!(
-            "Of {count} effects on {}, {} can be told from zero at this budget.",
+            "Of {count} effects on {}, {} can be told from zero at this budget.{}",
             fit.target.name,
-            told.len()
+            told.len(),
+            by_chance(fit.level, count)
         )));
     } else {
         blocks.push(Block::Lead(format!(
@@ -107,6 +108,17 @@ fn of_fit(fit: &FitDocument) -> Vec<Block> {
     ));
     blocks.extend(forest(fit, &effects));
     blocks
+}
+
+/// How many of several effects would be told from zero though they are zero.
+fn by_chance(level: Option<f64>, count: usize) -> String {
+    match level {
+        Some(level) if count > 1 && level < 1.0 => format!(
+            " Each is judged by its own interval: of effects that are truly zero, about 1 in {:.0} would be among them by chance.",
+            1.0 / (1.0 - level)
+        ),
+        _ => String::new(),
+    }
 }
 
 /// All effects over their columns' public ranges, the largest if there are many.
@@ -153,7 +165,7 @@ fn caption(fit: &FitDocument, label: &str, count: usize) -> String {
         false => (String::new(), render::sentence(label)),
     };
     format!(
-        "{all}{label} from the lowest to the highest declared value of a number, or from the reference level to another. {lines}The table below has \
+        "{all}{label} from the lowest to the highest value of a number or term that the declared bounds allow, or from the reference level to another. {lines}The table below has \
          the coefficients for a step of 1."
     )
 }

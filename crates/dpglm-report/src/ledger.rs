@@ -5,7 +5,7 @@ use crate::source::{Document, Source};
 use dpglm::privacy::decimal::plain;
 use dpglm_ledger::{Chain, Ledger, of_artefact};
 use dpglm_workflow::Failure;
-use dpglm_workflow::ledger::{COLLECTION, charges, failure, percent, percent_left};
+use dpglm_workflow::ledger::{COLLECTION, assumed, charges, failure, percent, percent_left, provided};
 use std::path::Path;
 
 /// A ledger that was read and verified.
@@ -51,9 +51,10 @@ impl PaidFrom {
         let (terms, name) = (chain.terms(), &self.name);
         let mut blocks = vec![Block::Lead(format!(
             "Everything that is ever paid from the ledger {name} is, together, ({}, {})-differentially private, however each release was \
-             chosen after looking at the ones before. It protects {}.",
+             chosen after looking at the ones before{}. It protects {}.",
             plain(terms.epsilon),
             plain(terms.delta),
+            provided(chain),
             terms.protects.protected()
         ))];
         if !terms.about.is_empty() {
@@ -108,6 +109,10 @@ impl PaidFrom {
                 rows,
                 is_numeric: false,
             }));
+        }
+        let assumed = assumed(chain);
+        if !assumed.is_empty() {
+            blocks.push(Block::List(assumed));
         }
         Ok(Section { id: "ledger".into(), heading: "The budget that paid", blocks })
     }

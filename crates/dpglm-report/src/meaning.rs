@@ -23,11 +23,11 @@ fn blocks(certificate: &Certificate) -> Vec<Block> {
         Grade::Conditional(_) => "If the assumptions above are true, an attacker",
         _ => "An attacker",
     };
-    let exception = match meaning.exception {
-        0.0 => ", whatever the results".to_owned(),
-        chance => format!(", but for a chance of at most {}", one_in(chance)),
+    let exception = exception(&meaning);
+    let protected = match certificate.is_of_rows_made() {
+        true => "one row of the table, with all rows that are made of it".into(),
+        false => certificate.adjacency().protected(),
     };
-    let protected = certificate.adjacency().protected();
     vec![
         Block::Lead(format!(
             "{provided} who was 50% sure of something about {whose} can become at most {} sure of it by seeing these results{exception}.",
@@ -55,6 +55,14 @@ fn blocks(certificate: &Certificate) -> Vec<Block> {
                 .into(),
         ),
     ]
+}
+
+/// How often what is said may fail.
+pub(crate) fn exception(meaning: &Meaning) -> String {
+    match meaning.exception {
+        0.0 => ", whatever the results".to_owned(),
+        chance => format!(", but for a chance of at most {}", one_in(chance)),
+    }
 }
 
 /// Whose secret it is, in a sentence.

@@ -56,7 +56,7 @@ pub(crate) fn section(id: &str, certificate: &Certificate, artefact: Option<&Art
 fn answers(certificate: &Certificate, artefact: Option<&Artefact>) -> Vec<Point> {
     let mut points = vec![
         Point::new("Privacy parameters", parameters(certificate)),
-        Point::new("Unit of privacy and neighbours", vec![subject::neighbours(certificate.adjacency())]),
+        Point::new("Unit of privacy and neighbours", vec![subject::neighbours(certificate)]),
         Point::new("Composition", composition(certificate)),
     ];
     if let Some(artefact) = artefact {

@@ -10,8 +10,13 @@ use dpglm_workflow::means::MeanMethod;
 use dpglm_workflow::model::{Calibration, Method};
 
 /// What neighbours are.
-pub(crate) fn neighbours(adjacency: &Adjacency) -> String {
-    match adjacency {
+pub(crate) fn neighbours(certificate: &Certificate) -> String {
+    match certificate.adjacency() {
+        Adjacency::ReplaceRow if certificate.is_of_rows_made() => {
+            "Two tables are neighbours when one row is replaced by any other, with all rows that are made of it. Both have as many rows before \
+             rows are made of them, and their number is public."
+                .into()
+        }
         Adjacency::ReplaceRow => "Two tables are neighbours when one row is replaced by any other. Both have as many rows, and their number is public.".into(),
         Adjacency::ReplaceUnit(column) => format!(
             "Two tables are neighbours when all rows of one {column} are replaced by any others. Both have as many values of `{column}`, and their number is public."
@@ -58,7 +63,7 @@ pub(crate) fn proofs(certificate: &Certificate) -> String {
     let mut pages = vec!["composition", "noise"];
     let by_kind = [("selection", "selections"), ("laplace", "laplace")];
     pages.extend(by_kind.into_iter().filter(|(kind, _)| has(kind)).map(|(_, page)| page));
-    if matches!(certificate.adjacency(), Adjacency::ReplaceUnit(_)) {
+    if matches!(certificate.adjacency(), Adjacency::ReplaceUnit(_)) || certificate.is_of_rows_made() {
         pages.push("units");
     }
     let pages: Vec<String> = pages.into_iter().map(|page| format!("docs/proofs/{page}.md")).collect();

@@ -8,6 +8,8 @@ use dpglm_io::{RowBlock, Schema};
 pub(super) struct Frame {
     /// What a unit is called.
     unit: String,
+    /// Whether units are rows of the table, of which these rows were made.
+    made_of_rows: bool,
     /// What exposures are measured in, and what a bad one is, in that unit.
     exposure: (f64, f64),
     /// The largest sampling weight, and what a bad one is in units of that.
@@ -17,11 +19,6 @@ pub(super) struct Frame {
 impl Frame {
     /// Of a table under this schema, for a model that may have an intercept.
     pub(super) fn new(schema: &Schema, intercept: bool) -> Self {
-        Self::called(schema, intercept, schema.unit())
-    }
-
-    /// The same where a unit is called so.
-    pub(super) fn called(schema: &Schema, intercept: bool, unit_name: Option<&str>) -> Self {
         let declared = schema.exposure().and_then(|name| schema.column(name)).map(|column| &column.kind);
         let (fill, largest) = match declared {
             Some(Kind::Real(numeric) | Kind::Count(numeric)) => (numeric.fill, numeric.bounds.upper()),
@@ -34,7 +31,13 @@ impl Frame {
             Some(Kind::Real(n) | Kind::Count(n)) => (n.bounds.upper(), (n.fill / n.bounds.upper()).min(1.0)),
             _ => (1.0, 1.0),
         };
-        Self { unit: unit_name.unwrap_or("unit").to_owned(), exposure: (unit, fill / unit), weight }
+        let name = schema.unit().unwrap_or("unit").to_owned();
+        Self { unit: name, made_of_rows: false, exposure: (unit, fill / unit), weight }
+    }
+
+    /// The same where units may be rows of which these were made.
+    pub(super) fn made_of_rows(self, made_of_rows: bool) -> Self {
+        Self { made_of_rows, ..self }
     }
 
     /// The logarithm of the unit in which exposures are measured.
@@ -49,7 +52,10 @@ impl Frame {
             data = data.with_weights(weights)?;
         }
         if let Some(units) = rows.units {
-            data = data.with_units(units.of_row, units.count, self.unit.as_str())?;
+            data = match self.made_of_rows {
+                true => data.with_rows_made_of(units.of_row, units.count)?,
+                false => data.with_units(units.of_row, units.count, self.unit.as_str())?,
+            };
         }
         if let Some(mut weights) = rows.sample_weight {
             let (largest, fill) = self.weight;

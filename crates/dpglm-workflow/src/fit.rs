@@ -55,12 +55,13 @@ impl Rows {
 /// Refuses a table that the model cannot be fitted to. `from` is named in messages only.
 pub fn prepare(model: &Model, table: Encoded, schema: Schema, from: &Path) -> Result<Prepared, Failure> {
     let of_labels = notes::of_undeclared_labels(&table);
+    let made = model.survival.is_some() && table.units.is_none();
     let table = match &model.survival {
         Some(survival) => survival.expanded(table)?,
         None => table,
     };
     let (columns, target) = (table.columns.clone(), table.target.clone());
-    let frame = Frame::called(&schema, model.intercept, model.unit(schema.unit()));
+    let frame = Frame::new(&schema, model.intercept).made_of_rows(made);
     let rows = Rows::Table(Box::new(frame.dataset(table.into())?));
     let prepared = prepare_rows(model, rows, frame.log_unit(), (columns, target), schema, from)?;
     Ok(Prepared { of_labels, ..prepared })
@@ -184,7 +185,7 @@ impl Prepared {
         {
             notes::of_columns_alike(data, model.intercept, &self.names).iter().for_each(&mut *say);
         }
-        let unit = model.unit(self.schema.unit());
+        let unit = self.schema.unit();
         let protects = || unit.map_or(Adjacency::ReplaceRow, |unit| Adjacency::ReplaceUnit(unit.to_owned()));
         let again = |privacy| planned(model, &model.prepare(self.rows.shape(), privacy)?, protects());
         let paid = grant.pay(|| planned(model, &ready, protects()), &again)?;
@@ -218,7 +219,7 @@ impl Prepared {
             family: model.family.clone(),
             method: model.method,
             n,
-            unit: model.unit(self.schema.unit()).map(str::to_owned),
+            unit: self.schema.unit().map(str::to_owned),
             survival: model.survival.clone(),
             target: self.target,
             support: estimates.chosen(model.intercept, &self.names),
@@ -244,7 +245,7 @@ impl Prepared {
             level: model.level,
             intervals: named.intervals,
             dispersion: estimates.dispersion,
-            certificate: estimates.certificate,
+            certificate: model.noted(estimates.certificate),
             encoding: self.schema,
         };
         paid.close(&document.certificate, &document, say)?;

@@ -2,7 +2,7 @@
 
 mod document;
 
-pub use document::{LedgerDocument, charges};
+pub use document::{LedgerDocument, assumed, charges, provided};
 
 use super::failure::Failure;
 use dpglm::accounting::filter::{Cost, Rule};
@@ -129,14 +129,14 @@ impl Paid<'_> {
 
 impl Payer {
     /// Opens and verifies a ledger to pay from.
-    pub fn open(
-        path: &Path,
-        data: String,
-        purpose: String,
-        fingerprint: Option<String>,
-    ) -> Result<Self, Failure> {
+    pub fn open(path: &Path, data: String, purpose: String) -> Result<Self, Failure> {
         let ledger = Ledger::open(path).map_err(|error| failure(path, error))?;
-        Ok(Self { ledger, data, purpose, fingerprint })
+        Ok(Self { ledger, data, purpose, fingerprint: None })
+    }
+
+    /// Also enters which data it is, for those who hold the key.
+    pub fn with_fingerprint(self, fingerprint: String) -> Self {
+        Self { fingerprint: Some(fingerprint), ..self }
     }
 
     /// Refuses a budget for which there is no room whatever is released, and units that the ledger does not protect: before a
@@ -154,11 +154,12 @@ impl Payer {
             };
             chain.cost(&self.charge(&nothing)).map_err(|error| self.failure(error))?;
         }
-        if budget.is_pure() || !chain.filter().is_hopeless(chain.spent(), budget) {
+        if !chain.filter().is_hopeless(chain.spent(), budget) {
             return Ok(());
         }
+        // A release that also chooses costs more than one with Gaussian noise alone: how much fits shows when it is planned.
         let room = chain.filter().room(chain.spent(), budget.delta())?;
-        Err(self.refusal(&chain, None, &fits(room, budget.delta())))
+        Err(self.refusal(&chain, None, &fits("no more than epsilon", "could", room, budget.delta())))
     }
 
     /// What a release would cost, in a note; refuses what does not fit. Writes nothing.
@@ -235,7 +236,11 @@ impl Payer {
         for _ in 0..TRIALS {
             let rounded: f64 = rounded_down_to(epsilon, 3).parse().unwrap_or(0.0);
             if rounded > 0.0 && admitted(rounded).is_some() {
-                return Ok(self.refusal(&chain, Some(cost), &fits(rounded, budget.delta())));
+                return Ok(self.refusal(
+                    &chain,
+                    Some(cost),
+                    &fits("epsilon", "would", rounded, budget.delta()),
+                ));
             }
             epsilon *= 0.97;
         }
@@ -274,11 +279,12 @@ pub fn percent_left(chain: &Chain) -> String {
     rounded_down_to(100.0 * left.loss / chain.filter().limit().loss, 4) + "%"
 }
 
-fn fits(epsilon: f64, delta: f64) -> String {
+/// What fits: `epsilon 1 would fit`.
+fn fits(what: &str, would: &str, epsilon: f64, delta: f64) -> String {
     match epsilon > 0.0 {
         false => "; nothing at this delta would fit".into(),
-        true if delta == 0.0 => format!("; epsilon {} would fit", rounded_down_to(epsilon, 3)),
-        true => format!("; epsilon {} at delta {} would fit", rounded_down_to(epsilon, 3), plain(delta)),
+        true if delta == 0.0 => format!("; {what} {} {would} fit", rounded_down_to(epsilon, 3)),
+        true => format!("; {what} {} at delta {} {would} fit", rounded_down_to(epsilon, 3), plain(delta)),
     }
 }
 

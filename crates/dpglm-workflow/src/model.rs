@@ -9,7 +9,8 @@ mod sparse;
 
 use super::failure::Failure;
 use super::search::ModelSearch;
-use super::survival::{PERSON, Survival};
+use super::survival::Survival;
+use dpglm::accounting::Certificate;
 use dpglm::central::{Glm, LinearStatistics, Multinomial, reference};
 use dpglm::data::Shape;
 use dpglm::error::{Message, Parameter};
@@ -160,9 +161,9 @@ impl Model {
         }
     }
 
-    /// What a unit is called, of a table whose unit is this.
-    pub fn unit<'u>(&self, unit: Option<&'u str>) -> Option<&'u str> {
-        unit.or(self.survival.is_some().then_some(PERSON))
+    /// A certificate says too what the model makes of rows.
+    pub fn noted(&self, certificate: Certificate) -> Certificate {
+        if self.survival.is_some() { Survival::noted(certificate) } else { certificate }
     }
 
     /// How many linear predictors a row has.

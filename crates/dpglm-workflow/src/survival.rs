@@ -12,16 +12,16 @@
 //! rows it has, and the number of units is that of the table.
 
 use super::failure::Failure;
+use dpglm::accounting::Certificate;
 use dpglm::data::design::Storage;
 use dpglm::data::{Bounds, Design};
 use dpglm::error::{Message, Parameter};
+use dpglm::privacy::Adjacency;
 use dpglm_io::encode::Units;
 use dpglm_io::schema::Kind;
 use dpglm_io::{Domain, Encoded, EncodedColumn, Scaling, Schema};
 use serde::{Deserialize, Serialize};
 
-/// What a unit is called where a person has one row in the table.
-pub(crate) const PERSON: &str = "person";
 /// The most cuts there may be.
 const MOST_CUTS: usize = 100;
 
@@ -150,6 +150,14 @@ impl Survival {
             }),
             ..table
         })
+    }
+
+    /// A certificate says what was made of a row, where rows are what it protects.
+    pub fn noted(certificate: Certificate) -> Certificate {
+        match certificate.adjacency() {
+            Adjacency::ReplaceRow => certificate.of_rows_made(),
+            _ => certificate,
+        }
     }
 
     /// Up to which times survival is predicted, and the probability of it by the logarithm of the hazard in the first interval and how much

@@ -1,7 +1,7 @@
 //! Artefacts that somebody changed, read and added up: an error, never a panic, never a smaller epsilon.
 //!
-//! A case is a whole artefact, accounted for again, so that one is tried for every ten of `DPGLM_FUZZ_CASES`; most have a curve of one
-//! point, as every point is.
+//! A case is a whole artefact, accounted for again, so that one is tried for every ten of `DPGLM_FUZZ_CASES`, or as many as
+//! `DPGLM_WHOLE_CASES` says; most have a curve of one point, as every point is.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -11,7 +11,8 @@ use dpglm::privacy::{Adjacency, Event, Noise};
 use dpglm_workflow::document::parse;
 
 fn cases() -> u64 {
-    std::env::var("DPGLM_FUZZ_CASES").ok().map_or(5_000, |text| text.parse::<u64>().unwrap().div_ceil(10))
+    let asked = |name| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
+    asked("DPGLM_WHOLE_CASES").or(asked("DPGLM_FUZZ_CASES").map(|all| all.div_ceil(10))).unwrap_or(5_000)
 }
 
 struct Dice(u64);

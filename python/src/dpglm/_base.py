@@ -403,7 +403,12 @@ def units_of(units: Any, rows: int) -> tuple[str, Any] | None:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: {[rows, count]}: give one unit's id for each row"
         )
-    return str(getattr(units, "name", None) or "unit"), cells
+    return str(name_of_unit(units)), cells
+
+
+def name_of_unit(units: Any) -> str | None:
+    """What a unit is called, where there are units."""
+    return None if units is None else str(getattr(units, "name", None) or "unit")
 
 
 def plain_number(name: str, value: Any, kind: type = float) -> Any:

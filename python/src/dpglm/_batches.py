@@ -16,7 +16,7 @@ from . import _native
 from ._data import Rows, adapt
 from ._declare import declare_magnitude, share_for_bounds
 from ._layout import PRINTS, Layout
-from ._ledger import Ledger, paid_from
+from ._ledger import Ledger, expect, paid_from
 from ._table import FittedModel, Schema, ask
 
 __all__ = ["fit_batches"]
@@ -77,6 +77,7 @@ def fit_batches(
     searched = any("magnitude" in column for column in document["columns"].values())
     asked = ask(epsilon=epsilon, delta=delta, bounds_share=share_for_bounds(bounds_share, searched), **wishes)
     _native.check_budget(asked["epsilon"], asked["delta"])
+    expect(paid, asked, document.get("unit"))
     layout = Layout.of_schema(json.dumps(document), constant=True)
     with PackedBatches(_started_again(batches), layout, scratch, read_again) as rows:
         try:

@@ -12,7 +12,7 @@ from . import _native
 from ._base import plain_number
 from ._certificate import Certificate
 from ._declare import declare_magnitude, share_for_bounds
-from ._ledger import Ledger, paid_from
+from ._ledger import Ledger, expect, paid_from
 from ._report import Report, report
 from ._table import Schema, encode_table
 from ._warnings import CuratorNote, PrivacyWarning
@@ -203,8 +203,10 @@ def describe(
         schema, epsilon=epsilon, delta=delta, by=by, histograms=histograms, cross=cross, correlations=correlations, intervals=intervals,
         magnitudes=magnitudes, bounds_share=bounds_share, insecure_seed=insecure_seed,
     )  # fmt: skip
+    paid = paid_from(ledger)
+    expect(paid, asked, json.loads(read).get("unit"))
     table = encode_table(data, read, constant=False, needs_target=True, strict=strict, for_means=True)
-    artefact, said = _native.describe(table, asked, paid_from(ledger))
+    artefact, said = _native.describe(table, asked, paid)
     for note in said:
         if note.startswith("warning: "):
             warnings.warn(note.removeprefix("warning: "), PrivacyWarning, stacklevel=2)

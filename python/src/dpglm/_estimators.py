@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._base import Estimator, plain_number, units_of
+from ._base import Estimator, name_of_unit, plain_number, units_of
 from ._certificate import Certificate
 from ._data import adapt, column
 from ._declare import Declared, declare_classes, declare_target, pair_of, share_for_bounds
-from ._ledger import Ledger, paid_from
+from ._ledger import Ledger, expect, paid_from
 
 __all__ = [
     "PrivateGammaRegressor",
@@ -236,6 +236,7 @@ class _Model(Estimator):
         asked, paid = self._asked(uniform=False), paid_from(ledger)
         if not self._is_reference():
             _native.check_budget(asked["epsilon"], asked["delta"])
+        expect(paid, asked, name_of_unit(units))
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: there is no target to explain"
@@ -1045,6 +1046,7 @@ class PrivateMean(Estimator):
         """Takes the means of the columns of ``X``; ``y`` is there for scikit-learn's pipelines and not read."""
         asked, paid = self._asked(None), paid_from(ledger)
         _native.check_budget(asked["epsilon"], asked["delta"])
+        expect(paid, asked, name_of_unit(units))
         rows, declared = self._read(X, reset=True)
         asked["uniform"] = declared.uniform
         asked["bounds_share"] = share_for_bounds(self.bounds_share, declared.is_searched)

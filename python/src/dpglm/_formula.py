@@ -14,7 +14,7 @@ from typing import Any
 from . import _native
 from ._data import adapt
 from ._declare import _column, declare_levels, declare_magnitude, share_for_bounds
-from ._ledger import Ledger, paid_from
+from ._ledger import Ledger, expect, paid_from
 from ._table import FittedModel, ask
 
 __all__ = ["glm"]
@@ -80,6 +80,7 @@ def glm(
     asked = ask(epsilon=epsilon, delta=delta, family=family, bounds_share=share, **wishes)
     if asked["method"] not in ("reference", "iht"):
         _native.check_budget(asked["epsilon"], asked["delta"])
+    expect(paid, asked, unit)
     rows = adapt(data, "data")
     if rows.names is None:
         raise TypeError("data must be a table with named columns, such as a pandas, Polars or Arrow one")

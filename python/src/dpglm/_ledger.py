@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from . import _native
@@ -77,11 +78,9 @@ class Ledger:
     def __exit__(self, *raised: object) -> None:
         """Nothing is held between two calls: each locks the file, writes and syncs it by itself."""
 
-    def fit(self, model: Any, X: Any, y: Any = None, **arguments: Any) -> Any:
-        """``model.fit(X, y, ledger=self)`` for any estimator; means take no ``y``."""
-        if y is not None:
-            arguments["y"] = y
-        return model.fit(X, ledger=self, **arguments)
+    def fit(self, model: Any, X: Any, *y: Any, **arguments: Any) -> Any:
+        """``model.fit(X, y, ledger=self)`` for any estimator; means take no ``y``, and models of survival ``time, event``."""
+        return model.fit(X, *y, ledger=self, **arguments)
 
     def fit_table(self, frame: Any, schema: Any, **arguments: Any) -> Any:
         """:func:`dpglm.fit_table`, paid from this ledger."""
@@ -119,6 +118,12 @@ class Ledger:
         return float(document["spent"] / document["limit"])
 
     @property
+    def assuming(self) -> list[str]:
+        """On what the total's promise rests that nothing enforces: the assumptions of all fits that were accepted by name."""
+        assuming: list[str] = self.show()["assuming"]
+        return assuming
+
+    @property
     def head(self) -> str:
         """The hash of the last line. Keep it elsewhere: :meth:`verify` then shows whether the file was cut off or written again."""
         return str(self.show()["head"])
@@ -144,3 +149,9 @@ def paid_from(ledger: Ledger | None) -> tuple[str, str, str] | None:
     if not isinstance(ledger, Ledger):
         raise TypeError("ledger must be a dpglm.Ledger: open one with Ledger(path), or make one with Ledger.create(path, ...)")
     return ledger.path, ledger.data, ledger.purpose
+
+
+def expect(paid: tuple[str, str, str] | None, asked: Mapping[str, Any], unit: str | None) -> None:
+    """Refuses what the ledger certainly has no room for, and units that it does not protect: before a row is read."""
+    if paid is not None and asked.get("method") not in ("reference", "iht"):
+        _native.expect_ledger(paid, asked["epsilon"], asked["delta"], asked["insecure_seed"], unit)

@@ -14,7 +14,7 @@ from . import _native
 from ._base import Estimator, plain_number
 from ._data import adapt
 from ._declare import declare_magnitude, share_for_bounds
-from ._ledger import Ledger, paid_from
+from ._ledger import Ledger, expect, paid_from
 
 __all__ = ["FittedModel", "Schema", "ask", "fit_table"]
 
@@ -223,6 +223,7 @@ def fit_table(
     asked = ask(epsilon=epsilon, delta=delta, bounds_share=share_for_bounds(bounds_share, is_searched), **wishes)
     if asked["method"] not in ("reference", "iht"):
         _native.check_budget(asked["epsilon"], asked["delta"])
+    expect(paid, asked, document.get("unit"))
     table = encode_table(data, json.dumps(document), constant=True, needs_target=True, strict=strict)
     artefact, said = _native.fit(table, asked, None, None, paid)
     fitted = FittedModel(artefact)

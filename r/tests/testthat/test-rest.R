@@ -68,6 +68,10 @@ test_that("a ledger pays, and refuses what has no room", {
   expect_error(dp_ledger_create(file, 1, 1e-6), class = "dpglm_error")
   expect_error(dp_mean(people(), BOUNDS, 1, 1e-7, ledger = file), "dp_ledger\\(file\\)")
   expect_output(print(ledger), "1 charge")
+  # Refused before a row is read: these rows are none.
+  expect_error(dp_mean(stop("read"), BOUNDS, 1, 1e-7, ledger = ledger), "no room in the ledger")
+  expect_error(dp_describe(stop("read"), BOUNDS, 1, 1e-7, ledger = ledger), "no room in the ledger")
+  expect_error(dp_glm(income ~ age, stop("read"), binomial(), BOUNDS, 1, 1e-7, ledger = ledger), "no room in the ledger")
 })
 
 test_that("plans and audits answer", {

@@ -13,7 +13,6 @@ use crate::{Format, budget, flags, ledger, planned};
 use clap::Args;
 use dpglm::central::Privacy;
 use dpglm::noise::RandomSource;
-use dpglm::privacy::Adjacency;
 use dpglm_io::{Response, UniformBounds};
 use dpglm_workflow::survival::Survival;
 use dpglm_workflow::tune::Tune;
@@ -188,7 +187,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     model.sparse.public_features = arguments.sparse.public_features(&arguments.columns, &known)?;
     let privacy = arguments.privacy(model.method)?;
     let files = [arguments.file.as_deref(), arguments.design.as_deref(), arguments.response.as_deref()];
-    let payers = arguments.ledger.open(&files, privacy, &adjacency(&model, &known), &arguments.budget)?;
+    let payers = arguments.ledger.open(&files, privacy, &known.adjacency(), &arguments.budget)?;
     if arguments.dry_run {
         return dry_run(arguments, &known, &model, privacy, &payers, format);
     }
@@ -243,19 +242,14 @@ fn dry_run(
     let ready = model.prepare(shape, privacy)?;
     notes::of_undetermined(model, &ready).iter().for_each(progress::note);
     if let Some(payer) = payers.payer() {
-        let planned = |ready: &Ready| fit::planned(model, ready, adjacency(model, known));
+        let planned = |ready: &Ready| fit::planned(model, ready, known.adjacency());
         let again = |privacy| planned(&model.prepare(shape, privacy)?);
         progress::note(&payer.try_out(&planned(&ready)?, privacy, &again)?);
     }
-    let (events, parts, adjacency) = (ready.events()?, ready.parts()?, adjacency(model, known));
+    let (events, parts, adjacency) = (ready.events()?, ready.parts()?, known.adjacency());
     let rng = arguments.budget.source()?;
     let certificate = planned::certificate(events, parts, adjacency, model.assumption(), privacy, &rng)?;
-    planned::show(&certificate, format)
-}
-
-/// Who is protected.
-fn adjacency(model: &Model, known: &PublicFacts) -> Adjacency {
-    model.unit(known.unit()).map_or(Adjacency::ReplaceRow, |unit| Adjacency::ReplaceUnit(unit.to_owned()))
+    planned::show(&model.noted(certificate), format)
 }
 
 impl Arguments {

@@ -271,7 +271,7 @@ fn wrong_use_is_said_plainly() {
 }
 
 #[test]
-fn a_study_is_paid_from_a_ledger_once() {
+fn a_study_is_paid_from_a_ledger_once_for_each_beginning() {
     let address = free_address();
     let study = Prepared::new(&study_text(&[&address], 3, 1, 300, "privunit"));
     let here = study.folder.path();
@@ -317,4 +317,21 @@ fn a_study_is_paid_from_a_ledger_once() {
         let loss = charges[0]["loss"].as_f64().unwrap();
         assert!((2.0..2.000_001).contains(&loss), "each answers one round: {loss}");
     }
+    // Begun again it asks everybody again: there is no room for that, and with more room it is paid again.
+    let again = here.join("again.sqlite").display().to_string();
+    let (code, said) = run(&[&serve[..], &[&ledger, "--storage", &again]].concat());
+    assert!(code == Some(1) && said.contains("no room in the ledger"), "{said}");
+    assert_eq!(charges().len(), 1);
+    make("larger", "5", "record");
+    let ledger = here.join("larger").display().to_string();
+    for storage in [&study.sqlite(), &again] {
+        let said = Server::start_with(&study.file, storage, &address, &["--ledger", &ledger]).kill();
+        assert!(!said.contains("is paid already"), "{said}");
+    }
+    let shown = Command::new(env!("CARGO_BIN_EXE_dpglm"))
+        .args(["ledger", "show", "larger", "--format", "json"])
+        .current_dir(here)
+        .output()
+        .unwrap();
+    assert_eq!(json(&shown)["charges"].as_array().unwrap().len(), 2);
 }

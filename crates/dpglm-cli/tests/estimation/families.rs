@@ -138,13 +138,32 @@ fn survival_by_intervals() {
     let folder = people();
     let asked = format!("fit people.csv --schema died.toml {ASKED} --survival days,died --cuts 100,300");
     let fit = folder.seeded(&asked);
-    assert_eq!(fit["unit"], json!("person"));
+    // No column says whose row it is: one row is protected, with the rows made of it, and no person.
+    assert_eq!(fit["unit"], json!(null));
+    assert_eq!(fit["certificate"]["adjacency"], json!("replace_row"));
     assert!((number(&fit, &["estimates", "age"]) - 0.02).abs() < 0.003, "{}", fit["estimates"]);
     for interval in ["days from 100 to 300", "days from 300 to 1000"] {
         assert!(number(&fit, &["estimates", interval]).abs() < 0.2, "{}", fit["estimates"]);
     }
     let text = folder.run(&format!("{asked} --output fit.json")).stdout;
     assert!(text.contains("hazard ratio") && text.contains("Survival"), "{text}");
+    assert!(
+        text.contains("Replacing any one row of the table, with all rows that are made of it,"),
+        "{text}"
+    );
+    folder.run("report fit.json --output fit.html");
+    let page = std::fs::read_to_string(folder.path("fit.html")).unwrap();
+    assert!(page.contains("with all rows that are made of it") && !page.contains("person:"), "{page}");
+    // A ledger of rows takes it, and one of people does not.
+    for (whom, ledger) in [("", "rows.ledger"), ("--unit person", "people.ledger")] {
+        folder.run(&format!("ledger init {ledger} --epsilon 4 --delta 1e-6 {whom}"));
+    }
+    folder.run(&format!("{asked} --ledger rows.ledger"));
+    folder.refuses(
+        &format!("{asked} --ledger people.ledger"),
+        1,
+        &["protects one person", "protects one row"],
+    );
     let predicted = folder.json("predict fit.json people.csv");
     assert_eq!(predicted["columns"], json!(["survival to 100", "survival to 300", "survival to 1000"]));
     let found = folder.json("summary fit.json --ratios");
@@ -163,7 +182,7 @@ fn survival_by_intervals() {
     assert_eq!(few["columns"], json!(names));
     assert_eq!(few["coefficients"], folder.seeded(&format!("{asked} --formula ~age"))["coefficients"]);
     let plan = folder.json(&format!("{asked} --dry-run --rows 20000"));
-    assert_eq!(plan["certificate"]["adjacency"], json!({ "replace_unit": "person" }));
+    assert_eq!(plan["certificate"]["adjacency"], json!("replace_row"));
     for (asked, words) in [
         ("--survival died,days --cuts 100", ["--survival", "binary"]),
         ("--survival days,died --cuts 300,100", ["--cuts", "ascending"]),

@@ -2,7 +2,7 @@
 //!
 //! `DPGLM_CRASHES` sets how often a fit is killed.
 
-use super::support::Folder;
+use super::support::{Folder, run_words};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -88,6 +88,40 @@ fn what_is_paid_is_entered_and_found_again() {
     assert!(left["epsilon"].as_f64().unwrap() < 4.0 && left["epsilon"].as_f64().unwrap() > 3.5, "{left}");
 }
 
+/// What is accepted by name to pay for a fit is said wherever the ledger's promise is.
+#[test]
+fn assumptions_of_what_was_paid_are_said_with_the_promise() {
+    const SAME_SUPPORT: &str = "one record does not change the support";
+    let folder = folder();
+    let line = "fit t.csv --schema s.toml --epsilon 1 --delta 1e-6 --sparsity 1 --method transfer-literal --no-intercept \
+                --ledger l.ledger --output literal.json --accept";
+    assert_eq!(folder.run(&format!("{FIT} --epsilon 0.5")).code, 0);
+    let free = folder.run("ledger show l.ledger").stdout;
+    assert!(!free.contains("provided that"), "{free}");
+    let ran = run_words(&folder.path(""), line.split_whitespace().chain([SAME_SUPPORT]));
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let shown = folder.json("ledger show l.ledger");
+    assert_eq!(shown["assuming"], serde_json::json!([SAME_SUPPORT]));
+    let of_lines: Vec<usize> = shown["charges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| c["assuming"].as_array().unwrap().len())
+        .collect();
+    assert_eq!(of_lines, [0, 1]);
+    let (provided, line) =
+        (format!("provided that {SAME_SUPPORT}"), format!("Line 3 assumes that {SAME_SUPPORT}"));
+    let text = folder.run("ledger show l.ledger").stdout;
+    assert!(text.matches(&provided).count() == 2 && text.contains(&line), "{text}");
+    let verified = folder.run("ledger verify l.ledger").stdout;
+    assert!(verified.contains(&line), "{verified}");
+    let csv = folder.run("ledger export l.ledger").stdout;
+    assert!(csv.lines().nth(2).unwrap().ends_with(SAME_SUPPORT), "{csv}");
+    assert_eq!(folder.run("report literal.json --ledger l.ledger --output page.html").code, 0);
+    let page = std::fs::read_to_string(folder.path("page.html")).unwrap();
+    assert!(page.contains(&provided) && page.contains(&line), "{page}");
+}
+
 /// Ten fits of epsilon 0.5 within a total far below 5.
 #[test]
 fn ten_fits_cost_what_they_cost_together() {
@@ -110,7 +144,20 @@ fn what_has_no_room_is_refused_and_what_fits_is_said() {
     folder.refuses(
         &format!("{} --epsilon 3.9", FIT.replace("t.csv", "none.csv")),
         1,
-        &["no room", "would fit"],
+        &["no room", "no more than epsilon", "could fit"],
+    );
+    // Nor is it hashed.
+    folder.refuses(
+        &format!("{} --epsilon 3.9 --fingerprint k.key", FIT.replace("t.csv", "none.csv")),
+        1,
+        &["no room", "no more than epsilon", "could fit"],
+    );
+    // Where epsilons add up as well.
+    assert_eq!(folder.run("ledger init pure.ledger --epsilon 1 --rule pure").code, 0);
+    folder.refuses(
+        "mean none.csv --schema s.toml --epsilon 2 --delta 1e-6 --ledger pure.ledger",
+        1,
+        &["no room", "no more than epsilon 1 at"],
     );
     let room = folder.json("ledger remaining l.ledger")["epsilon"].as_f64().unwrap();
     // A little less than a Gaussian of the same epsilon could cost: this fit also chooses.

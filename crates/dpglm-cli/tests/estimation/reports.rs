@@ -111,6 +111,50 @@ fn several_results_are_compared_and_added_up() {
         "{html}"
     );
     assert!(html.contains("Effects on sick in 2 fits"));
+    // The sum is of budgets fixed beforehand, and no number stands without its exception.
+    assert!(html.contains("only a ledger"));
+    let rows = html.matches("%, but for a chance of at most 1 in 1,000,000</td>").count();
+    assert_eq!(rows, 2, "{html}");
+    assert!(html.contains("about 1 in 20 would be among them by chance"));
+}
+
+/// What a term's coefficient changes "other columns being equal" is said of terms alone whose columns no other term holds.
+#[test]
+fn effects_of_terms_that_share_a_column_are_of_the_term_alone() {
+    let folder = Folder::new();
+    let row = |i: usize| {
+        let (bmi, age, kids) = (15 + i * 7 % 41, 20 + i * 13 % 61, i * 5 % 4);
+        let smoker = i % 2;
+        let charges = 1.0
+            + (smoker * (10 + bmi)) as f64
+            + 0.5 * bmi as f64
+            + (age * age) as f64 / 200.0
+            + 3.0 * kids as f64;
+        format!("{bmi},{age},{kids},{},{charges}\n", ["no", "yes"][smoker])
+    };
+    folder
+        .write("t.csv", "bmi,age,kids,smoker,charges\n".to_owned() + &(0..400).map(row).collect::<String>());
+    folder.write(
+        "s.toml",
+        "target = \"charges\"\n[columns]\nbmi = { kind = \"real\", bounds = [10, 60] }\nage = { kind = \"real\", bounds = [18, 90] }\n\
+         kids = { kind = \"count\", bounds = [0, 9] }\nsmoker = { kind = \"binary\", levels = [\"no\", \"yes\"] }\n\
+         charges = { kind = \"real\", bounds = [0, 200] }\n",
+    );
+    let line = "fit t.csv --schema s.toml --method reference --formula charges~smoker*bmi+age+I(age^2)+kids --output fit.json";
+    let ran = folder.run(line);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let html = page(&folder, "fit.json");
+    let alone = "alone, though other terms change with it: ";
+    for words in [
+        format!("By the term `bmi` {alone}where bmi is 10 higher, charges is"),
+        format!("By the term `smoker=yes` {alone}for smoker = yes, compared with smoker = no, charges is"),
+        // From 324 to 8100.
+        format!("By the term `I(age^2)` {alone}where I(age^2) is 1000 higher, charges is"),
+        "Where kids is 1 higher, charges is 3".to_owned(),
+    ] {
+        assert!(html.contains(&words), "{words}: {html}");
+    }
+    assert!(!html.contains("Where bmi is") && !html.contains("Where age is"));
 }
 
 #[test]

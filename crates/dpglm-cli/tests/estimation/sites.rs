@@ -89,6 +89,30 @@ fn five_sites_give_the_artefact_of_the_pooled_table() {
 }
 
 /// Another number of rows than declared ends the fit, and nothing is released.
+/// The curator's ledger pays, and no site is asked for what has no room.
+#[test]
+fn a_ledger_pays_for_sites() {
+    let folder = people(2_000);
+    let names = sites(&folder);
+    assert_eq!(folder.run("ledger init l.ledger --epsilon 4 --delta 1e-6").code, 0);
+    let all: String = names.iter().map(|name| format!(" --site {name}")).collect();
+    let fit =
+        format!("sites fit{all} --schema schema.toml --rows 2000 --delta 1e-6 --ledger l.ledger --folder");
+    folder.refuses(&format!("{fit} none --epsilon 5"), 1, &["no room in the ledger"]);
+    assert!(!folder.path("none").exists());
+    folder.refuses(&format!("{fit} none --epsilon 1 --fingerprint k.key"), 2, &["leave out --fingerprint"]);
+    std::fs::create_dir(folder.path("shared")).unwrap();
+    let curator = start(&folder, &format!("{fit} shared --epsilon 1 --data-name pool --output fit.json"));
+    let site = |name: &String| {
+        start(&folder, &format!("sites pass shared {name}.csv --schema schema.toml --site {name}"))
+    };
+    let answering: Vec<Child> = names.iter().map(site).collect();
+    finished(curator);
+    answering.into_iter().for_each(|site| drop(finished(site)));
+    assert_eq!(folder.json("ledger show l.ledger")["charges"][0]["data"], "pool");
+    assert_eq!(folder.json("ledger verify l.ledger fit.json")["fixed_to"], 2);
+}
+
 #[test]
 fn sites_with_other_rows_than_declared_release_nothing() {
     let folder = people(400);

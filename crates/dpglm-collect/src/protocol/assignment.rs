@@ -4,6 +4,7 @@ use ring::hmac;
 
 use crate::error::{Error, Result};
 use crate::token::{self, TokenHash};
+use dpglm_sign::hex;
 
 /// How devices are spread over the rounds: a secret of the service, made when the study begins.
 #[derive(Clone, PartialEq, Eq)]
@@ -35,6 +36,14 @@ impl Assignment {
     /// The first round that devices are spread over.
     pub fn first(&self) -> u32 {
         self.first
+    }
+
+    /// What tells this beginning of a study from others, to be shown to anybody: it says nothing about where devices are.
+    pub fn name(&self) -> String {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &self.key);
+        // Tokens have another length.
+        let tag = hmac::sign(&key, b"the name of this storage");
+        hex::encode(&tag.as_ref()[..16])
     }
 
     /// A uniform number that only the holder of the secret can tell from the token.

@@ -16,6 +16,8 @@ pub struct LedgerDocument<'a> {
     limit: f64,
     /// Of the reserve of delta, rounded up.
     reserve_spent: f64,
+    /// On what the total rests that nothing enforces: the assumptions of all charges, each once.
+    assuming: Vec<&'a str>,
     charges: Vec<Line<'a>>,
 }
 
@@ -26,6 +28,8 @@ struct Line<'a> {
     what: &'a str,
     data: &'a str,
     purpose: &'a str,
+    /// Assumptions on which the promise of this charge rests, accepted by name.
+    assuming: &'a [String],
     loss: f64,
     failure: f64,
     /// The hash of the result's certificate; absent if there was no result.
@@ -41,6 +45,7 @@ impl<'a> LedgerDocument<'a> {
             what: &charge.what,
             data: &charge.data,
             purpose: &charge.purpose,
+            assuming: &charge.assuming,
             loss: cost.loss,
             failure: cost.failure,
             certificate: chain.result_of(index),
@@ -53,9 +58,28 @@ impl<'a> LedgerDocument<'a> {
             spent: chain.spent().loss,
             limit: chain.filter().limit().loss,
             reserve_spent: chain.spent().failure,
+            assuming: chain.assumptions(),
             charges: charges(chain).map(line).collect(),
         }
     }
+}
+
+/// What a ledger's promise rests on, as the rest of a sentence: nothing where all of it is enforced.
+pub fn provided(chain: &Chain) -> String {
+    match chain.assumptions().as_slice() {
+        [] => String::new(),
+        assumptions => format!(", provided that {}", assumptions.join(" and that ")),
+    }
+}
+
+/// Which lines assume what.
+pub fn assumed(chain: &Chain) -> Vec<String> {
+    let line = |(at, charge, _): (usize, &Charge, Cost)| -> Option<String> {
+        (!charge.assuming.is_empty()).then(|| {
+            format!("Line {at} assumes that {}. Nothing enforces it.", charge.assuming.join(" and that "))
+        })
+    };
+    charges(chain).filter_map(line).collect()
 }
 
 /// Every charge, with its place and its cost.

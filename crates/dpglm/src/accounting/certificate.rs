@@ -176,6 +176,16 @@ impl Certificate {
         self
     }
 
+    /// Notes that the mechanism made several rows of each row of the table, and bounds what these add together.
+    pub fn of_rows_made(self) -> Self {
+        self.enforcing(conditions::MADE_OF_ONE)
+    }
+
+    /// Whether several rows were made of each row of the table.
+    pub fn is_of_rows_made(&self) -> bool {
+        self.enforced.iter().any(|bound| bound == conditions::MADE_OF_ONE)
+    }
+
     /// Adds a condition of use that software cannot enforce. Where nothing is promised there is nothing to provide for.
     pub fn provided(mut self, condition: impl Into<String>) -> Self {
         if self.guarantee.is_some() {
@@ -283,6 +293,9 @@ impl fmt::Display for Certificate {
             return write!(f, "No privacy is promised: {reason}.");
         };
         match &self.adjacency {
+            Adjacency::ReplaceRow if self.is_of_rows_made() => {
+                write!(f, "Replacing any one row of the table, with all rows that are made of it,")?;
+            }
             Adjacency::ReplaceRow => write!(f, "Replacing any one row")?,
             Adjacency::ReplaceUnit(column) => write!(f, "Replacing all rows of any one {column}")?,
             Adjacency::ReplaceUserRecord => write!(f, "Replacing any one user's record")?,

@@ -34,8 +34,8 @@ struct Units {
     /// The unit of each row.
     of_row: Vec<u32>,
     count: usize,
-    /// What a unit is, for the certificate.
-    name: String,
+    /// What a unit is, for the certificate; `None` if it is a row of another table, of which these rows were made.
+    name: Option<String>,
     /// The rows beyond [`MOST_UNIT_ROWS`] of a unit, ascending.
     beyond: Vec<usize>,
 }
@@ -111,8 +111,18 @@ impl Dataset {
                 beyond.push(row);
             }
         }
-        self.units = Some(Units { of_row, count, name: name.into(), beyond });
+        self.units = Some(Units { of_row, count, name: Some(name.into()), beyond });
         Ok(self)
+    }
+
+    /// With the row of another table, numbered from 0 below `count`, of which each row was made: the rows of one are protected together, as a
+    /// unit's are, and nobody else's. Of these the first 16,384 count.
+    pub fn with_rows_made_of(self, of_row: Vec<u32>, count: usize) -> Result<Self> {
+        let mut data = self.with_units(of_row, count, "row")?;
+        if let Some(units) = &mut data.units {
+            units.name = None;
+        }
+        Ok(data)
     }
 
     /// The features.
@@ -132,12 +142,13 @@ impl Dataset {
 
     /// What a unit is called, if rows are not units.
     pub(crate) fn unit_name(&self) -> Option<&str> {
-        self.units.as_ref().map(|u| u.name.as_str())
+        self.units.as_ref().map(|u| u.name.as_deref().unwrap_or("row"))
     }
 
     /// Who is protected.
     pub(crate) fn adjacency(&self) -> Adjacency {
-        self.unit_name().map_or(Adjacency::ReplaceRow, |name| Adjacency::ReplaceUnit(name.into()))
+        let name = self.units.as_ref().and_then(|units| units.name.clone());
+        name.map_or(Adjacency::ReplaceRow, Adjacency::ReplaceUnit)
     }
 
     pub(crate) fn weight(&self, row: usize) -> f64 {
@@ -298,6 +309,17 @@ fn require_rows(what: &str, rows: usize, got: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Rows that were made of one row are protected together, and no column says so.
+    #[test]
+    fn rows_made_of_one_are_grouped_and_promise_no_more_than_that_row() {
+        let rows = || Dataset::new(Design::from_i8(3, 1, vec![0; 3], 1.0).unwrap(), vec![0.0; 3]).unwrap();
+        let made = rows().with_rows_made_of(vec![0, 0, 1], 2).unwrap();
+        assert!(made.shape().grouped && made.units() == 2 && made.unit_name() == Some("row"));
+        assert_eq!(made.adjacency(), Adjacency::ReplaceRow);
+        let named = rows().with_units(vec![0, 0, 1], 2, "row").unwrap();
+        assert_eq!(named.adjacency(), Adjacency::ReplaceUnit("row".into()));
+    }
 
     /// One row of size 1, then rows that a plain sum would lose one by one: 1.9e-9 of the whole.
     #[test]

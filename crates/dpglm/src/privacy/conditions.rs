@@ -33,6 +33,8 @@ pub(crate) const TIMING: &str =
 pub(crate) const FAILED: &str = "a failed run is not released";
 /// Of a release that goes by the places of rows in the table.
 pub const ORDER: &str = "the order of the rows does not depend on their private cells: a table sorted by one must be shuffled first";
+/// Of a table whose rows were cut into several: enforced, not a condition.
+pub const MADE_OF_ONE: &str = "all rows that are made of one row of the table are replaced with it, and what they add together is bounded";
 /// Of a loss or a family that the caller wrote.
 pub const OWN_CODE: &str = "the loss or family that the caller wrote computes its answer for a row from that row alone: it remembers no other";
 

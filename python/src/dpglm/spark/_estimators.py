@@ -17,7 +17,7 @@ from .. import _native
 from .._declare import share_for_bounds
 from .._describe import Description
 from .._layout import Layout
-from .._ledger import Ledger, paid_from
+from .._ledger import Ledger, expect, paid_from
 from .._table import Schema, ask
 from .._warnings import CuratorNote, PrivacyWarning
 from ._models import MeanModel, PrivateClassificationModel, PrivateRegressionModel
@@ -90,6 +90,14 @@ class _Private(Wishes, Estimator[Any], DefaultParamsReadable[Any], DefaultParams
         given = self._given("ledger")
         return None if given is None else paid_from(Ledger(given[0], data=given[1], purpose=given[2]))
 
+    def _expect(self) -> None:
+        """Refuses what the ledger has no room for, before a row is read."""
+        schema = self._given("schema")
+        unit = self._given("unitCol") if schema is None else json.loads(schema).get("unit")
+        wishes: dict[str, Any] = {"epsilon": None, "delta": None, "insecure_seed": None}
+        wishes.update(self._asked(list(wishes)))
+        expect(self._paid(), wishes, unit)
+
     def _of_schema(self) -> bool:
         """Whether a schema declares everything; then nothing else may."""
         if self._given("schema") is None:
@@ -119,6 +127,7 @@ class _Regression(_Private):
         self._setDefault(labelCol="label", predictionCol="prediction")
 
     def _fit(self, dataset: DataFrame) -> Any:
+        self._expect()
         release = self._by_schema(dataset) if self._of_schema() else self._by_bounds(dataset)
         model = self._model_class(*release)
         return self._copyValues(model)
@@ -306,6 +315,7 @@ class PrivateMean(_Private):
         plain = dpglm.PrivateMean(**wishes)
         asked = plain._asked(None)
         _native.check_budget(asked["epsilon"], asked["delta"])
+        self._expect()
         unit = self._given("unitCol")
         if self._of_schema():
             if self.isSet("missing"):
@@ -339,6 +349,7 @@ def describe(frame: DataFrame, schema: Schema, **wishes: Any) -> Description:
         raise TypeError("strict is not to be had on a cluster: workers would stop at one row. Leave it out")
     paid = paid_from(wishes.pop("ledger", None))
     asked, read = asked_of_description(schema, **wishes)
+    expect(paid, asked, json.loads(read).get("unit"))
     columns, layout = of_schema(frame, read, constant=False, for_means=True)
     packing = layout.packing()
     with CachedRows(columns, layout, False, False) as rows:

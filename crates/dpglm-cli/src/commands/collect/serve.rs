@@ -50,8 +50,8 @@ pub struct Serve {
     /// For how many minutes a place in a round is held for a device
     #[arg(long, value_name = "MINUTES", default_value_t = 10.0)]
     hold: f64,
-    /// Pay from this ledger (`dpglm ledger init --protects record` makes one): what each participant spends is entered once, before the
-    /// study is served, and the study is refused if there is no room for it
+    /// Pay from this ledger (`dpglm ledger init --protects record` makes one): what each participant spends is entered before the
+    /// study is served, once for each storage it begins in, and the study is refused if there is no room for it
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
     /// An address of its own for /metrics; without it there are no metrics
@@ -73,8 +73,9 @@ pub fn run(arguments: &Serve) -> Result<String, Failure> {
         None => study.verify_own()?,
     };
     if let Some(ledger) = &arguments.ledger {
-        paid::once(ledger, verified)?;
+        paid::expect(ledger, verified)?;
     }
+    let paid_study = verified.clone();
     let storage = arguments.place.named()?.unwrap_or_else(|| format!("{}.sqlite", arguments.study.display()));
     let log = Log::new(|line| {
         // If nobody reads the log, the service goes on.
@@ -96,6 +97,10 @@ pub fn run(arguments: &Serve) -> Result<String, Failure> {
         ..Config::new(study, storage, log.clone())
     };
     let service = Service::start(config)?;
+    // The storage is there, and nobody can answer yet.
+    if let Some(ledger) = &arguments.ledger {
+        paid::once(ledger, &paid_study, service.begun())?;
+    }
     let ready = |address: SocketAddr, metrics: Option<SocketAddr>| {
         if let Some(metrics) = metrics {
             log.info("metrics", &format!("metrics on http://{metrics}/metrics"));

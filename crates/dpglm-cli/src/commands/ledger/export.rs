@@ -34,7 +34,8 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         });
     }
     let mut output =
-        "line,time,version,what,data,fingerprint,purpose,loss,failure,releases,certificate\n".to_owned();
+        "line,time,version,what,data,fingerprint,purpose,loss,failure,releases,certificate,assuming\n"
+            .to_owned();
     for (at, charge, cost) in charges(&chain) {
         let record = &chain.records()[at];
         let parts = charge.parts.iter().flat_map(|part| &part.events);
@@ -51,6 +52,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
             format!("{:e}", cost.failure),
             releases.to_string(),
             chain.result_of(at).unwrap_or_default().to_owned(),
+            charge.assuming.join("; "),
         ];
         output += &(cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",") + "\n");
     }

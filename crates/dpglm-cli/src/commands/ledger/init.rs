@@ -22,8 +22,8 @@ pub struct Arguments {
     /// The probability with which that may fail, well below 1/n for n rows; without it only with --rule pure
     #[arg(long, value_name = "D", value_parser = flags::delta, allow_negative_numbers = true)]
     delta: Option<f64>,
-    /// The part of delta for releases of which no more is known than that they are (e, d) private: two-stage, johnson-lindenstrauss,
-    /// karwa-vadhan, and means with --tune. A tenth of delta is enough for some, and costs the others little [default: 0, none of these]
+    /// The part of delta for releases of which no more is known than that they are (e, d) private: two-stage, best-subset,
+    /// johnson-lindenstrauss, karwa-vadhan, and means with --tune. A tenth of delta is enough for some, and costs the others little [default: 0, none of these]
     #[arg(long, value_name = "D", value_parser = flags::number, allow_negative_numbers = true)]
     reserve: Option<f64>,
     /// How losses add up: gdp is exact for Gaussian noise; zcdp counts private choices and Laplace noise for less, and Gaussian noise

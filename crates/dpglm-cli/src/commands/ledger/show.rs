@@ -7,7 +7,7 @@ use clap::Args;
 use dpglm::accounting::account;
 use dpglm::privacy::Event;
 use dpglm_ledger::Chain;
-use dpglm_workflow::ledger::{COLLECTION, LedgerDocument, charges, percent, percent_left};
+use dpglm_workflow::ledger::{COLLECTION, LedgerDocument, assumed, charges, percent, percent_left, provided};
 use std::path::PathBuf;
 
 /// List what was spent, and what is left. The whole file is verified first.
@@ -27,7 +27,12 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let mut facts = vec![
         vec![
             "total".to_owned(),
-            format!("epsilon {}, delta {}", render::plain(terms.epsilon), render::plain(terms.delta)),
+            format!(
+                "epsilon {}, delta {}{}",
+                render::plain(terms.epsilon),
+                render::plain(terms.delta),
+                provided(&chain)
+            ),
         ],
         vec!["protects".to_owned(), terms.protects.protected()],
         vec!["rule".to_owned(), rule(terms.rule).to_owned()],
@@ -59,6 +64,9 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         rows.push(words.into_iter().chain([result.to_owned(), charge.purpose.clone()]).collect());
     }
     output += &if rows.len() > 1 { render::table(&rows) + "\n" } else { "Nothing was spent.\n\n".to_owned() };
+    for line in assumed(&chain) {
+        output += &(line + "\n\n");
+    }
     output += &together(&chain)?;
     if chain.unfinished() > 0 {
         output += &format!(
@@ -80,9 +88,10 @@ fn together(chain: &Chain) -> Result<String, Failure> {
         .collect();
     let Ok(cost) = account(&events, chain.terms().delta) else { return Ok(String::new()) };
     Ok(format!(
-        "Planned together beforehand these releases would cost epsilon {} at delta {}. That is no promise of its own: what is promised, \
+        "Planned together beforehand these releases would cost epsilon {} at delta {}{}. That is no promise of its own: what is promised, \
          however each was chosen, is the total.\n",
         render::rounded_up(cost.epsilon),
-        render::plain(chain.terms().delta)
+        render::plain(chain.terms().delta),
+        provided(chain)
     ))
 }

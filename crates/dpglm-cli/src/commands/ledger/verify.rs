@@ -6,7 +6,7 @@ use crate::{Format, render};
 use clap::Args;
 use dpglm_ledger::{of_artefact, seal};
 use dpglm_sign::{PublicKey, signature_path};
-use dpglm_workflow::ledger::percent;
+use dpglm_workflow::ledger::{assumed, percent};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -101,8 +101,9 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
             " The last {bytes} bytes are a line that was being written when the program ended: nothing was released for it."
         ),
     };
+    let assumed: String = assumed(&chain).into_iter().map(|line| format!(" {line}")).collect();
     Ok(format!(
-        "Checked: {}.\n\n{lines} lines, {} of the total is spent.{unfinished} {elsewhere}\n\nhead  {}\n",
+        "Checked: {}.\n\n{lines} lines, {} of the total is spent.{unfinished} {elsewhere}{assumed}\n\nhead  {}\n",
         checked.join("; "),
         percent(spent, &chain),
         chain.head()

@@ -4,6 +4,7 @@ use super::folder::{self, Answer, PAUSE, Question};
 use crate::artefact::{Artefact, Destination};
 use crate::budget;
 use crate::failure::Failure;
+use crate::ledger;
 use crate::model::{Family, FitRequest};
 use crate::progress::{self, Progress, tell};
 use crate::table::PublicFacts;
@@ -43,6 +44,8 @@ pub struct Arguments {
     intervals: Option<f64>,
     #[command(flatten)]
     budget: budget::Granted,
+    #[command(flatten)]
+    ledger: ledger::PayFrom,
     /// Write the model as JSON, for `dpglm predict` and `dpglm show`
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -59,13 +62,16 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
     let model = request.model(&known)?;
     model.validate()?;
     let privacy = arguments.budget.privacy()?;
+    // No site is asked what there is no room for.
+    let payers = arguments.ledger.open(&[], privacy, &known.adjacency(), &arguments.budget)?;
     let destination = Destination::new(arguments.output.as_deref(), None, arguments.force)?;
     let ask = Arc::new(Carried::new(&arguments.folder, &arguments.sites, &schema)?);
     let prepared = fit::prepare_sites(&model, &known, schema, arguments.rows, ask.clone())?;
     let mut rng = arguments.budget.source()?;
     let mut bar = Progress::new();
+    let grant = payers.grant(privacy, &rng)?;
     let document =
-        prepared.fit(&model, privacy, &mut rng, &mut progress::note, &mut |done, of| bar.step(done, of))?;
+        prepared.fit(&model, grant, &mut rng, &mut progress::note, &mut |done, of| bar.step(done, of))?;
     drop(bar);
     let printed = destination.release(&Artefact::Fit(Box::new(document)), format)?;
     folder::write(&folder::end_in(&arguments.folder), &ask.number.load(Ordering::Relaxed))?;
