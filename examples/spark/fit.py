@@ -39,6 +39,9 @@ def main() -> None:
     given = parser.parse_args()
     if os.path.exists(given.output):
         sys.exit(f"{given.output} exists: what it holds may have been paid from a budget; name another file")
+    folder = os.path.dirname(os.path.abspath(given.output))
+    if not os.path.isdir(folder):
+        sys.exit(f"{folder} is no folder: make it, or name a file in another, before a budget is spent")
     # Refused before a cluster is asked for anything.
     schema = dpglm.Schema.load(given.schema)
     ledger = dpglm.Ledger(given.ledger, data=given.table, purpose=given.purpose) if given.ledger else None

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +101,100 @@ def test_units_may_be_spread_over_batches_in_any_order(people: pd.DataFrame, rng
         dpglm.fit_batches([people], schema, read_again=True, **BUDGET)
 
 
+#: Ids that a double does not tell apart, negative ones and small ones.
+IDS = [*range(2**53, 2**53 + 40), *range(9 * 10**18, 9 * 10**18 + 40), *range(-(2**60), -(2**60) + 40), *range(-40, 40)]
+
+FORMS: dict[str, Callable[[list[int | None]], Any]] = {
+    "list": list,
+    "objects": lambda ids: np.array(ids, dtype=object),
+    "decimals": lambda ids: [None if id is None else Decimal(id) for id in ids],
+    "text": lambda ids: pd.Series([None if id is None else str(id) for id in ids]),
+    "pandas": lambda ids: pd.Series(ids, dtype="Int64"),
+    "pandas and Arrow": lambda ids: pd.Series(ids, dtype="int64[pyarrow]"),
+    "Arrow": lambda ids: pyarrow.array(ids, pyarrow.int64()),
+    "Polars": lambda ids: polars.Series(ids, dtype=polars.Int64),
+    "Polars, long": lambda ids: polars.Series(ids, dtype=polars.Int128),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_missing_id_leaves_other_people_as_they_are(form: str, rng: np.random.Generator) -> None:
+    ids: list[int | None] = [*IDS, *IDS]
+    x = rng.uniform(0, 1, len(ids))
+    asks = dpglm.PrivateLinearRegression(feature_bounds=[(0, 1)], target_bounds=(0, 1), epsilon=4.0, delta=1e-6, insecure_seed=1)
+
+    def units() -> int:
+        return int(json.loads(asks.fit(x[:, None], x, units=FORMS[form](ids)).to_json())["n"])
+
+    assert units() == len(IDS)
+    # A person who loses one of two ids joins those who have none.
+    ids[0] = None
+    assert units() == len(IDS) + 1
+
+
+def test_unsigned_ids_keep_all_digits(rng: np.random.Generator) -> None:
+    ids = [*range(2**64 - 40, 2**64), *range(2**53, 2**53 + 40)]
+    x = rng.uniform(0, 1, 2 * len(ids))
+    asks = dpglm.PrivateLinearRegression(feature_bounds=[(0, 1)], target_bounds=(0, 1), epsilon=4.0, delta=1e-6, insecure_seed=1)
+    expected = asks.fit(x[:, None], x, units=[str(id) for id in [*ids, *ids]]).to_json()
+    whole = np.array([*ids, *ids], dtype=np.uint64)
+    for given in [whole, list(whole), pd.Series(whole, name="unit"), pyarrow.array(whole), polars.Series("unit", whole)]:
+        assert asks.fit(x[:, None], x, units=given).to_json() == expected
+    assert json.loads(expected)["n"] == len(ids)
+
+
+@pytest.mark.parametrize("kind", ["Arrow", "Polars", "pandas"])
+def test_a_person_is_one_in_batches_with_and_without_a_missing_id(kind: str, rng: np.random.Generator) -> None:
+    ids = [*IDS, *IDS, *IDS]
+    if kind == "pandas":
+        # Its integers beside a null are floats: those that floats hold are still the same people's.
+        ids = [id for id in ids if abs(id) < 2**53]
+    size = len(ids) // 3
+    x = rng.uniform(0, 1, len(ids))
+    table = pd.DataFrame({"person": pd.Series(ids, dtype="Int64"), "x": x, "y": x})
+    table.loc[size, "person"] = None
+    if kind == "pandas":
+        chunks: list[Any] = [piece.astype({"person": "float64" if piece["person"].isna().any() else "int64"}) for piece in pieces(table, size)]
+    else:
+        arrow = pyarrow.table({"person": pyarrow.array(table["person"], pyarrow.int64()), "x": x, "y": x})
+        chunks = [arrow.slice(start, size) for start in range(0, len(ids), size)]
+        if kind == "Polars":
+            chunks = [polars.from_arrow(chunk) for chunk in chunks]
+    schema = dpglm.Schema(
+        'unit = "person"\ntarget = "y"\n[columns]\nx = { kind = "real", bounds = [0, 1] }\ny = { kind = "real", bounds = [0, 1] }\n'
+    )
+    fitted = json.loads(dpglm.fit_batches(chunks, schema, **BUDGET).to_json())
+    assert fitted["n"] == size + 1
+    assert fitted == json.loads(dpglm.fit_table(table, schema, **BUDGET).to_json())
+
+
+def test_batches_are_read_again_in_the_thread_of_the_caller(people: pd.DataFrame) -> None:
+    schema = dpglm.Schema(SCHEMA)
+    # A connection of SQLite serves no other thread.
+    with closing(sqlite3.connect(":memory:")) as connection:
+        people.to_sql("people", connection, index=False)
+        for read_again in (False, True):
+            fitted = dpglm.fit_batches(
+                lambda: pd.read_sql("SELECT * FROM people", connection, chunksize=7000), schema, read_again=read_again, **BUDGET
+            )
+            assert fitted.to_json() == dpglm.fit_table(people, schema, **BUDGET).to_json()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_what_stops_batches_that_are_read_again_is_said(error: type[BaseException], people: pd.DataFrame) -> None:
+    calls = []
+
+    def stopping() -> Iterator[pd.DataFrame]:
+        calls.append(None)
+        yield people
+        if len(calls) > 2:
+            raise error
+
+    with pytest.raises(error):
+        dpglm.fit_batches(stopping, dpglm.Schema(SCHEMA), read_again=True, **BUDGET)
+    assert len(calls) == 3
+
+
 def test_batches_that_change_are_refused(people: pd.DataFrame) -> None:
     schema = dpglm.Schema(SCHEMA)
     calls = []
@@ -113,7 +211,20 @@ def test_batches_that_change_are_refused(people: pd.DataFrame) -> None:
         dpglm.fit_batches([people], schema, read_again=True, scratch="/tmp", **BUDGET)
 
 
-def test_a_full_disk_and_an_interrupt_leave_nothing(people: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_is_found_before_a_budget_is_spent(people: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = dpglm.Schema(SCHEMA)
+    ledger = dpglm.Ledger.create(tmp_path / "spent.ledger", epsilon=4.0, delta=1e-5)
+    budget = {"epsilon": 1.0, "delta": 1e-6}
+    monkeypatch.setattr("dpglm._batches.tempfile.TemporaryFile", lambda dir: open("/dev/full", "w+b"))
+    # Few rows wait in a buffer until the end, many are written at once.
+    for rows in (10, len(people)):
+        with pytest.raises(OSError, match="No space left"):
+            dpglm.fit_batches([people[:rows]], schema, ledger=ledger, **budget)
+    assert ledger.charges == []
+
+
+def test_a_missing_folder_and_an_interrupt_leave_nothing(people: pd.DataFrame, tmp_path: Path) -> None:
     schema = dpglm.Schema(SCHEMA)
     with pytest.raises(FileNotFoundError):
         dpglm.fit_batches([people], schema, scratch=tmp_path / "nowhere", **BUDGET)

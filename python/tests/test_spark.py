@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import runpy
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import run
+from conftest import ROOT, run
 
 import dpglm
 
@@ -24,9 +27,12 @@ import psutil  # noqa: E402
 from pyspark.ml import Pipeline, PipelineModel  # noqa: E402
 from pyspark.ml.evaluation import BinaryClassificationEvaluator  # noqa: E402
 from pyspark.ml.feature import VectorAssembler  # noqa: E402
+from pyspark.ml.linalg import Vectors, VectorUDT  # noqa: E402
 from pyspark.sql import SparkSession, functions  # noqa: E402
+from pyspark.sql.types import DoubleType, StructField, StructType  # noqa: E402
 
 from dpglm import spark as private  # noqa: E402
+from dpglm.spark import _rows  # noqa: E402
 from dpglm.spark._rows import CachedRows  # noqa: E402
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-6, "insecure_seed": 7}
@@ -160,6 +166,65 @@ def test_a_pipeline_of_vectors_is_fitted_saved_and_loaded(session: Any, tmp_path
     assert np.array_equal(np.sort(probabilities[:, 1]), np.sort(expected.predict_proba(pd.DataFrame(X, columns=["a", "b", "c"]))[:, 1]))
 
 
+def test_a_null_in_place_of_a_vector_stops_nothing(session: Any) -> None:
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-1, 1, (300, 2))
+    y = (X[:, 0] > 0).astype(float)
+    X[7] = np.nan
+    expected = dpglm.PrivateLogisticRegression(feature_bounds=(-1, 1), classes=[0, 1], **BUDGET).fit(
+        pd.DataFrame(X, columns=["x0", "x1"]), pd.Series(y, name="label")
+    )
+    vectors = [None if np.isnan(row[0]) else Vectors.dense(row) for row in X]
+    kind = StructType([StructField("features", VectorUDT()), StructField("label", DoubleType())])
+    frame = session.createDataFrame(list(zip(vectors, map(float, y))), kind)
+    asks = private.PrivateLogisticRegression(featuresCol="features", feature_bounds=[(-1, 1), (-1, 1)], classes=[0, 1], **BUDGET)
+    model = asks.fit(frame)
+    assert model.to_json() == expected.to_json()
+    assert model.transform(frame).select("prediction").dropna().count() == 300
+
+
+def test_ids_of_any_size_are_whose_they_are(session: Any) -> None:
+    ids = [*range(2**53, 2**53 + 40), *range(-(2**62), -(2**62) + 40), *range(-40, 40)] * 3
+    x = np.random.default_rng(6).uniform(0, 1, len(ids))
+    people = pd.DataFrame({"person": pd.Series(ids, dtype="Int64"), "x": x, "y": x})
+    # In some batches an id is missing, in others none is.
+    people.loc[[3, 200], "person"] = None
+    schema = dpglm.Schema(
+        'unit = "person"\ntarget = "y"\n[columns]\nx = { kind = "real", bounds = [0, 1] }\ny = { kind = "real", bounds = [0, 1] }\n'
+    )
+    expected = dpglm.fit_table(people, schema, family="gaussian", **BUDGET).to_json()
+    assert json.loads(expected)["n"] == 161
+    rows = [(None if person is pd.NA else int(person), *map(float, more)) for person, *more in people.itertuples(index=False)]
+    for kind in ("bigint", "decimal(20,0)"):
+        frame = session.createDataFrame(rows, "person bigint, x double, y double").withColumn("person", functions.col("person").cast(kind))
+        assert private.PrivateLinearRegression(schema=schema, **BUDGET).fit(frame.repartition(6)).to_json() == expected
+
+
+def test_a_formula_and_a_weight_and_new_rows_without_them(session: Any, people: pd.DataFrame) -> None:
+    text = SCHEMA.replace('target = "visits"\n', "")
+    frame = spread(session, people, 3).withColumns({"share": functions.col("visits") / 2, "often": functions.expr("if(visits > 1, 'yes', 'no')")})
+    table = people.assign(share=people["visits"] / 2, often=np.where(people["visits"] > 1, "yes", "no"))
+    # Two schemas in one process.
+    weighted = dpglm.Schema('weight = "share"\ntarget = "visits"\n' + text + 'share = { kind = "real", bounds = [0, 5] }\n')
+    by_formula = dpglm.Schema(text + 'often = { kind = "binary", levels = ["no", "yes"] }\n', formula="often ~ age + I(age^2) + sex")
+    first = private.PrivateLinearRegression(schema=weighted, **BUDGET).fit(frame)
+    second = private.PrivateLogisticRegression(schema=by_formula, **BUDGET).fit(frame)
+    fits = [
+        dpglm.fit_table(table.drop(columns="often"), weighted, family="gaussian", **BUDGET),
+        dpglm.fit_table(table.drop(columns="share"), by_formula, family="logistic", **BUDGET),
+    ]
+    assert [first.to_json(), second.to_json()] == [fit.to_json() for fit in fits]
+    # New rows need what the model is made of, and nothing else: it may be spelled as Spark takes it.
+    new = frame.select(functions.col("age").alias("AGE"), "sex", "region")
+    found = first.transform(new).toPandas()["prediction"]
+    expected = fits[0].predict(table[["age", "sex", "region"]])
+    assert np.array_equal(np.sort(found), np.sort(expected))
+    labels = second.transform(new.drop("region")).toPandas()["prediction"]
+    assert set(labels) <= {"no", "yes"} and (labels == "yes").sum() == (fits[1].predict(table[["age", "sex"]])[:, 1] > 0.5).sum()
+    with pytest.raises(ValueError, match="region"):
+        first.transform(new.drop("region"))
+
+
 def test_means_and_descriptions(session: Any, people: pd.DataFrame) -> None:
     bounds = {"age": (18, 90), "sex": ["f", "m"], "visits": (0, 9)}
     plain = dpglm.PrivateMean(feature_bounds=bounds, method="columns", missing="drop", intervals=0.95, **BUDGET)
@@ -170,6 +235,25 @@ def test_means_and_descriptions(session: Any, people: pd.DataFrame) -> None:
     wishes: dict[str, Any] = {"by": "region", "histograms": 5, "correlations": True, **BUDGET}
     expected = dpglm.describe(people.drop(columns="person"), schema, **wishes).to_json()
     assert private.describe(spread(session, people, 3), schema, **wishes).to_json() == expected
+
+
+def test_answers_may_be_added_on_the_cluster(session: Any, people: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    bounds = {"age": (18, 90), "visits": (0, 9)}
+    expected = dpglm.PrivateMean(feature_bounds=bounds, method="columns", **BUDGET).fit(people[[*bounds]]).to_json()
+    merged: list[bool] = []
+
+    def counting(self: Any, function: Any, *more: Any, **named: Any) -> Any:
+        merged.append(getattr(function, "__name__", None) == "merge")
+        return of_frame(self, function, *more, **named)
+
+    # Seven answers become four, and these two.
+    monkeypatch.setattr(_rows, "AT_THE_DRIVER", 0)
+    monkeypatch.setattr(_rows, "FAN_IN", 2)
+    frame = spread(session, people, 7)
+    of_frame = type(frame).mapInArrow
+    monkeypatch.setattr(type(frame), "mapInArrow", counting)
+    assert private.PrivateMean(feature_bounds=bounds, **BUDGET).fit(frame).to_json() == expected
+    assert sum(merged) == 2 * (len(merged) - sum(merged) - 1) > 0
 
 
 def executors() -> list[psutil.Process]:
@@ -239,6 +323,62 @@ def test_an_interrupt_leaves_nothing_in_the_cache(session: Any, people: pd.DataF
     with pytest.raises(KeyboardInterrupt):
         asks.fit(spread(session, people, 2))
     assert len(session.sparkContext._jsc.getPersistentRDDs()) == 0
+
+
+def test_an_interrupt_ends_passes_of_descriptions(session: Any, people: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask, asked, over = CachedRows._ask, [], threading.Event()
+
+    def interrupted(self: CachedRows, question: str) -> list[str]:
+        asked.append(question)
+        answers = ask(self, question)
+        if len(asked) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+            while not self._is_closed:
+                time.sleep(0.05)
+            over.set()
+        return answers
+
+    monkeypatch.setattr(CachedRows, "_ask", interrupted)
+    schema = dpglm.Schema(SCHEMA.replace('unit = "person"\n', "").replace('target = "visits"\n', ""))
+    with pytest.raises(KeyboardInterrupt):
+        private.describe(spread(session, people, 2), schema, histograms=5, correlations=True, magnitudes={"visits": (100, 1)}, **BUDGET)
+    assert over.wait(60)
+    time.sleep(1)
+    assert len(asked) == 1
+    assert len(session.sparkContext._jsc.getPersistentRDDs()) == 0
+
+
+def test_a_fault_after_the_first_pass_leaves_nothing_in_the_cache(session: Any, people: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: Any) -> Any:
+        raise RuntimeError("the driver lost its cluster")
+
+    frame = spread(session, people, 2)
+    asks = private.PrivateMean(feature_bounds={"age": (18, 90)}, **BUDGET)
+    monkeypatch.setattr(type(frame), "rdd", property(broken))
+    with pytest.raises(RuntimeError, match="lost its cluster"):
+        asks.fit(frame)
+    assert len(session.sparkContext._jsc.getPersistentRDDs()) == 0
+
+
+def test_the_example_for_the_shell(session: Any, people: pd.DataFrame, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "schema.toml").write_text(SCHEMA)
+    spread(session, people, 2).write.parquet(str(tmp_path / "people.parquet"))
+    ledger = dpglm.Ledger.create(tmp_path / "spent.ledger", epsilon=4.0, delta=1e-5, unit="person")
+    # The session is that of the other tests.
+    monkeypatch.setattr(type(session), "stop", lambda self: None)
+
+    def example(output: Path) -> None:
+        flags = {"schema": tmp_path / "schema.toml", "family": "poisson", "epsilon": 2, "delta": 1e-6, "ledger": ledger.path, "output": output}
+        words = [word for name, value in flags.items() for word in (f"--{name}", str(value))]
+        monkeypatch.setattr(sys, "argv", ["fit.py", str(tmp_path / "people.parquet"), *words])
+        runpy.run_path(str(ROOT / "examples/spark/fit.py"), run_name="__main__")
+
+    with pytest.raises(SystemExit, match="no folder"):
+        example(tmp_path / "nowhere" / "fit.json")
+    assert ledger.charges == []
+    example(tmp_path / "fit.json")
+    assert json.loads((tmp_path / "fit.json").read_text())["family"] == "poisson"
+    assert len(ledger.charges) == 1
 
 
 def test_a_ledger_pays_and_refuses(session: Any, people: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

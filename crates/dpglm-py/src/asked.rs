@@ -10,6 +10,7 @@ use dpglm::error::Message;
 use dpglm::passes::{Ask, Respondent, merge};
 use dpglm_io::packing::{Beside, Packing as Bytes, unit_ids};
 use dpglm_io::{CuratorNotes, EncodedColumn, Target, Touched};
+use dpglm_workflow::document::TargetDocument;
 use dpglm_workflow::ledger::Grant;
 use dpglm_workflow::packed::PackedRows;
 use dpglm_workflow::{Failure, fit as assembly, render};
@@ -75,6 +76,12 @@ impl Packing {
     #[getter]
     fn row_bytes(&self) -> usize {
         self.rows.packing().row_bytes()
+    }
+
+    /// The levels of the response, if it has some.
+    #[getter]
+    fn levels(&self) -> Option<Vec<String>> {
+        self.target.as_ref().and_then(|target| TargetDocument::from(target).levels)
     }
 
     /// A table as a block, each row a unit.

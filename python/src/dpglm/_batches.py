@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from queue import SimpleQueue
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from ._ledger import Ledger, expect, paid_from
 from ._table import FittedModel, Schema, ask
 
 __all__ = ["fit_batches"]
+
+_T = TypeVar("_T")
 
 
 def fit_batches(
@@ -81,7 +83,7 @@ def fit_batches(
     layout = Layout.of_schema(json.dumps(document), constant=True)
     with PackedBatches(_started_again(batches), layout, scratch, read_again) as rows:
         try:
-            artefact, said = _native.fit_asked(layout.packing(), asked, rows.units, rows.ask, None, paid)
+            artefact, said = rows.during(lambda ask: _native.fit_asked(layout.packing(), asked, rows.units, ask, None, paid))
         except ValueError:
             if rows.failure is not None:
                 # What was wrong with the batches says more than that there is no result.
@@ -127,6 +129,7 @@ class PackedBatches:
         self._touched: dict[str, list[int]] = {}
         self.failure: BaseException | None = None
         self.rows = self.units = self._print = 0
+        self._is_closed = False
 
     def __enter__(self) -> PackedBatches:
         if not self._read_again:
@@ -137,17 +140,55 @@ class PackedBatches:
                 if self._file is not None:
                     self._blocks.append((self._file.tell(), len(block)))
                     self._file.write(block)
+            if self._file is not None:
+                # A full disk is found before a budget is spent.
+                self._file.flush()
         except BaseException:
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
+        # Whoever still asks, after an interrupt, is refused.
+        self._is_closed = True
         if self._file is not None:
             self._file.close()
 
+    def during(self, work: Callable[[Callable[[str], list[str]]], _T]) -> _T:
+        """Does work that asks. Batches that are read again are read in this thread: what gives them may be bound to it, as the connections of
+        some databases are."""
+        if not self._read_again:
+            return work(self.ask)
+        wanted: SimpleQueue[tuple[str, Future[list[str]]] | None] = SimpleQueue()
+
+        def ask(question: str) -> list[str]:
+            answer: Future[list[str]] = Future()
+            wanted.put((question, answer))
+            while not wait([answer], timeout=0.2).done:
+                self._require_open()
+            return answer.result()
+
+        with ThreadPoolExecutor(1) as pool:
+            working = pool.submit(work, ask)
+            working.add_done_callback(lambda _: wanted.put(None))
+            try:
+                while (asked := wanted.get()) is not None:
+                    question, answer = asked
+                    try:
+                        answer.set_result(self.ask(question))
+                    except Exception as error:
+                        answer.set_exception(error)
+            finally:
+                self._is_closed = True
+            return working.result()
+
+    def _require_open(self) -> None:
+        if self._is_closed:
+            raise RuntimeError("the rows are no longer there: nothing is released")
+
     def ask(self, question: str) -> list[str]:
         """The rows' answers, of each thread. They are exact sums, not noised: they stay in this process."""
+        self._require_open()
         try:
             return self._ask(question)
         except BaseException as error:
@@ -155,20 +196,28 @@ class PackedBatches:
             raise
 
     def _ask(self, question: str) -> list[str]:
-        blocks, lock = self._again(), threading.Lock()
-
-        def answer() -> tuple[str | None, int]:
-            answering = _native.Answering(self._packing, question)
-            while True:
-                with lock:
-                    block = next(blocks, None)
-                if block is None:
-                    return answering.answer()
-                answering.add(np.frombuffer(block, dtype=np.uint8))
-
         threads = os.cpu_count() or 1
+        answerings = [_native.Answering(self._packing, question) for _ in range(threads)]
+        idle: SimpleQueue[Any] = SimpleQueue()
+        for answering in answerings:
+            idle.put(answering)
+
+        def add(answering: Any, block: bytes) -> None:
+            try:
+                answering.add(np.frombuffer(block, dtype=np.uint8))
+            finally:
+                idle.put(answering)
+
+        added: list[Future[None]] = []
         with ThreadPoolExecutor(threads) as pool:
-            found = list(pool.map(lambda _: answer(), range(threads)))
+            for block in self._again():
+                # As many blocks are in memory as there are threads.
+                answering = idle.get()
+                added = [adding for adding in added if not adding.done() or adding.exception() is not None]
+                added.append(pool.submit(add, answering, block))
+        for adding in added:
+            adding.result()
+        found = [answering.answer() for answering in answerings]
         if sum(print_ for _, print_ in found) % PRINTS != self._print % PRINTS:
             raise RuntimeError("the batches are not those of the first time: nothing is released; give the same rows each time")
         return [answer for answer, _ in found if answer is not None]

@@ -2,13 +2,14 @@
 
 The library reads numbers where they stand and writes them once, scaled, into its own table. What it cannot read in place is
 copied first: arrays that are neither C nor Fortran contiguous, numbers other than float64, float32 and int8, sparse formats
-other than CSR, columns with nulls, and text.
+other than CSR, columns with nulls, and text. Integers beside a null stay integers.
 """
 
 from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -75,7 +76,8 @@ def _array(values: Any) -> np.ndarray:
         kinds: set[Any] = set()
         for cell in values:
             kinds.update(map(type, cell) if isinstance(cell, (list, tuple)) else [getattr(cell, "dtype", type(cell))])
-        if len(kinds) > 1 and not kinds <= {int, float}:
+        # Integers beside a float lose digits, and one cell would change what others are.
+        if len(kinds) > 1 and (array.ndim == 1 or not kinds <= {int, float}):
             return np.asarray(values, dtype=object)
     return array
 
@@ -159,14 +161,21 @@ def column(values: Any) -> Any:
         values = values.combine_chunks()
     if hasattr(values, "dictionary_encode") and hasattr(values, "type"):
         kind = str(values.type)
-        if kind.startswith(("string", "large_string", "dictionary")):
+        with_nulls = kind.startswith(("int", "uint")) and values.null_count > 0
+        if with_nulls or kind.startswith(("string", "large_string", "dictionary")):
             coded = values if kind.startswith("dictionary") else values.dictionary_encode()
             codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
             return _coded(codes, coded.dictionary.to_pylist())
         return column(values.to_numpy(zero_copy_only=False))
-    # Polars: categories, by their names.
-    if hasattr(values, "to_physical") and str(getattr(values, "dtype", "")).startswith(("Categorical", "Enum")):
+    # Polars: categories, by their names, and integers that NumPy has none of.
+    kind = str(getattr(values, "dtype", ""))
+    if hasattr(values, "to_physical") and kind.startswith(("Categorical", "Enum", "Int128", "UInt128")):
         return _objects(np.array(values.to_list(), dtype=object))
+    # Polars and pandas: integers beside a null.
+    if re.match(r"u?int\d", kind, re.IGNORECASE) and (hasattr(values, "isna") or hasattr(values, "is_null")):
+        missing = _nulls(values)
+        if missing is not None:
+            return _whole(_filled(values), missing)
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     array = _array(values)
@@ -180,8 +189,10 @@ def column(values: Any) -> Any:
         return np.ascontiguousarray(array)
     if array.dtype in (np.float64, np.float32) and array.dtype.isnative:
         return np.ascontiguousarray(array)
-    if array.dtype.kind == "f" or array.dtype == np.uint64:
+    if array.dtype.kind == "f":
         return array.astype(np.float64)
+    if array.dtype.kind == "u" and array.dtype.itemsize == 8 and np.any(array >= 2**63):
+        return _whole(array, None)
     if array.dtype.kind in "iu":
         return np.ascontiguousarray(array, dtype=np.int64)
     if array.dtype.kind in "mMV":
@@ -190,6 +201,25 @@ def column(values: Any) -> Any:
         spellings, codes = np.unique(array, return_inverse=True)
         return _coded(codes, spellings.tolist())
     return _objects(array)
+
+
+def _nulls(values: Any) -> np.ndarray | None:
+    """Where a pandas or Polars column of integers has no value; none if it has all of them."""
+    is_null = values.isna() if hasattr(values, "isna") else values.is_null()
+    missing = np.asarray(is_null.to_numpy(), dtype=bool)
+    return missing if missing.any() else None
+
+
+def _filled(values: Any) -> np.ndarray:
+    """The integers, with a zero where there is none."""
+    return np.asarray((values.fillna(0) if hasattr(values, "fillna") else values.fill_null(0)).to_numpy())
+
+
+def _whole(array: np.ndarray, missing: np.ndarray | None) -> Any:
+    """Integers to their last digit. Floats, which hold a missing cell as well, have 53 bits: one cell would change other people's ids."""
+    cells, codes = np.unique(array, return_inverse=True)
+    codes = codes.astype(np.int64, copy=False)
+    return _coded(codes if missing is None else np.where(missing, -1, codes), cells.tolist())
 
 
 def _objects(array: np.ndarray) -> Any:
@@ -212,7 +242,10 @@ def _meaning(cell: Any) -> bool | int | float | str | None:
     depend on one private cell."""
     if isinstance(cell, (bool, np.bool_)):
         return bool(cell)
-    if isinstance(cell, (int, np.integer)) and -(2**63) <= int(cell) < 2**63:
+    if isinstance(cell, (int, np.integer)) and -(2**64) < int(cell) < 2**64:
+        # What an integer of the library does not hold is read from its digits.
+        return int(cell) if -(2**63) <= int(cell) < 2**63 else str(int(cell))
+    if isinstance(cell, Decimal) and cell.is_finite() and cell.copy_abs() < 2**63 and cell == cell.to_integral_value():
         return int(cell)
     if isinstance(cell, (numbers.Real, Decimal)):
         try:

@@ -51,7 +51,8 @@ impl Numbering {
     }
 }
 
-/// What ids are compared by.
+/// What ids are compared by. One id has one key in whatever form it comes: a column is read in pieces, and cells that are missing, other
+/// people's among them, decide in which form a reader hands a piece over.
 enum Key<'i> {
     Whole(i64),
     Text(Cow<'i, [u8]>),
@@ -64,20 +65,26 @@ impl<'i> Key<'i> {
             Cell::Truth(truth) => return Self::Whole(i64::from(truth)),
             Cell::Missing => Cow::Borrowed(b""),
             Cell::Text(text) => Cow::Borrowed(text),
+            Cell::Number(number) if number.fract() == 0.0 && number.abs() < TWO_TO_63 => {
+                return Self::Whole(number as i64);
+            }
             Cell::Number(number) => Cow::Owned(number.to_string().into_bytes()),
         };
         canonical(&text).map_or(Self::Text(text), Self::Whole)
     }
 }
 
-/// The whole number a text spells, if it is the only spelling: `07` and `7` are two ids.
+/// Smaller whole numbers are those of an `i64`, but for its least.
+const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
+
+/// The whole number a text spells: `07` and `7` are two ids, and `7.0` is how data frames write a 7 beside a missing cell.
 fn canonical(text: &[u8]) -> Option<i64> {
-    let is_canonical = match text {
-        [b'0'] => true,
-        [b'1'..=b'9', rest @ ..] => rest.len() < 18 && rest.iter().all(u8::is_ascii_digit),
-        _ => false,
-    };
-    is_canonical.then(|| text.iter().fold(0, |n, b| n * 10 + i64::from(b - b'0')))
+    let whole = text.strip_suffix(b".0").unwrap_or(text);
+    match whole.strip_prefix(b"-").unwrap_or(whole) {
+        [b'0'] if whole.len() == 1 => Some(0),
+        [b'1'..=b'9', ..] => std::str::from_utf8(whole).ok()?.parse().ok(),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -101,5 +108,33 @@ mod tests {
         let found: Vec<u32> = ids.iter().map(|id| units.number(*id).unwrap()).collect();
         assert_eq!(found, [0, 1, 2, 3, 0, 0, 4, 2, 5]);
         assert_eq!(units.count(), 6);
+    }
+
+    /// In whatever form an id comes, alone or beside a missing cell, it is one person's.
+    #[test]
+    fn an_id_is_one_in_every_form() {
+        let bytes = |cell: Cell<'_>| {
+            let mut out = Vec::new();
+            Numbering::write(cell, &mut out);
+            out
+        };
+        for id in [0, 7, -7, 1 << 53, -(1 << 53), 1 << 62, i64::MIN / 2] {
+            let (text, decimal) = (id.to_string(), format!("{id}.0"));
+            let expected = bytes(Cell::Integer(id));
+            assert_eq!(bytes(Cell::Number(id as f64)), expected, "{id}");
+            assert_eq!(bytes(Cell::Text(text.as_bytes())), expected, "{id}");
+            assert_eq!(bytes(Cell::Text(decimal.as_bytes())), expected, "{id}");
+        }
+        for id in [i64::MIN, -1_234_567_890_123_456_789, (1 << 53) + 1, i64::MAX] {
+            assert_eq!(bytes(Cell::Text(id.to_string().as_bytes())), bytes(Cell::Integer(id)), "{id}");
+        }
+        assert_eq!(bytes(Cell::Number(-0.0)), bytes(Cell::Integer(0)));
+        // What is no other spelling of a whole number stays as it is.
+        let others: [&[u8]; 9] = [b"", b"-", b"-0", b"+7", b"-07", b"7.", b".0", b"9223372036854775808", b"7.5"];
+        for text in others {
+            assert_eq!(bytes(Cell::Text(text))[1..], *text);
+        }
+        assert_eq!(bytes(Cell::Number(9.223_372_036_854_775_8e18)), bytes(Cell::Text(b"9223372036854775808")));
+        assert_eq!(bytes(Cell::Number(0.5)), bytes(Cell::Text(b"0.5")));
     }
 }

@@ -66,6 +66,14 @@ def _released(rows: CachedRows, release: Any) -> str:
     return str(artefact)
 
 
+def _labels(target: dict[str, Any], columns: dict[str, Any]) -> list[Any] | None:
+    """The labels of what was explained, as they are declared: numbers stay numbers, and of several spellings the first counts."""
+    if target.get("levels") is None:
+        return None
+    levels = columns.get(target["name"], {}).get("levels") or target["levels"]
+    return [level[0] if isinstance(level, list) else level for level in levels]
+
+
 class _Private(Wishes, Estimator[Any], DefaultParamsReadable[Any], DefaultParamsWritable):
     """What all estimators share."""
 
@@ -163,16 +171,15 @@ class _Regression(_Private):
             schema["intercept"] = bool(self.getOrDefault("fit_intercept"))
         wishes = self._asked(["epsilon", "delta", "ridge", "radius", "intervals", "insecure_seed"])
         searched = any("magnitude" in column for column in schema["columns"].values())
-        asked = ask(
-            family=self._family_of(schema), bounds_share=share_for_bounds(self._given("bounds_share"), searched), **{"epsilon": None, "delta": None, **wishes}
-        )  # fmt: skip
+        asked = ask(bounds_share=share_for_bounds(self._given("bounds_share"), searched), **{"epsilon": None, "delta": None, **wishes})
         _native.check_budget(asked["epsilon"], asked["delta"])
         frame, layout = of_schema(dataset, json.dumps(schema), constant=True)
-        target = schema["columns"].get(schema.get("target") or "", {})
+        asked["family"] = self._family_of(layout.packing().levels)
         rows = CachedRows(frame, layout, False, layout.unit_name is not None)
-        return self._release(rows, asked), False, target.get("levels")
+        artefact = self._release(rows, asked)
+        return artefact, False, _labels(json.loads(artefact)["target"], schema["columns"])
 
-    def _family_of(self, schema: dict[str, Any]) -> str | None:
+    def _family_of(self, levels: list[str] | None) -> str | None:
         return self._family
 
     def _release(self, rows: CachedRows, asked: dict[str, Any]) -> str:
@@ -269,9 +276,8 @@ class PrivateLogisticRegression(_Regression):
         super().__init__(self._input_kwargs)
         self._setDefault(probabilityCol="probability", rawPredictionCol="rawPrediction")
 
-    def _family_of(self, schema: dict[str, Any]) -> str | None:
-        levels = schema["columns"].get(schema.get("target") or "", {}).get("levels") or []
-        return "multinomial" if len(levels) > 2 else "logistic"
+    def _family_of(self, levels: list[str] | None) -> str | None:
+        return "multinomial" if len(levels or ()) > 2 else "logistic"
 
 
 class PrivateMean(_Private):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from pyspark.ml import Model
-from pyspark.ml.functions import array_to_vector, vector_to_array
+from pyspark.ml.functions import array_to_vector
 from pyspark.ml.util import DefaultParamsReader, DefaultParamsWriter, MLReadable, MLReader, MLWritable, MLWriter
 from pyspark.sql import DataFrame, functions
 from pyspark.sql.pandas.functions import arrow_udf
@@ -20,7 +20,7 @@ from .._data import column
 from .._table import FittedModel
 from .._workers import _matrix, _quiet
 from ._params import Columns
-from ._table import _quoted
+from ._table import _quoted, numbers_of
 
 __all__ = ["MeanModel", "PrivateClassificationModel", "PrivateRegressionModel"]
 
@@ -96,11 +96,13 @@ class _Fitted(Columns, Model, MLWritable, MLReadable[Any]):
 
     def _predictions(self, dataset: DataFrame) -> Any:
         """The predicted numbers of each row, a list."""
-        document = json.loads(self._artefact)
-        names = [name for name in _declared(document) if name in dataset.columns or self._vector or name != document["encoding"].get("exposure")]
+        names = _declared(json.loads(self._artefact))
         if self._vector:
-            columns = [vector_to_array(functions.col(_quoted(self.getOrDefault("featuresCol"))))]
+            columns = [numbers_of(self.getOrDefault("featuresCol"))]
         else:
+            names = [name for name in names if _has(dataset, name)]
+            # What is needed and not there is named here, by a row of missing cells: workers repeat nothing.
+            _predict(self._artefact, False, names, tuple(pa.nulls(1, pa.float64()) for _ in names))
             columns = [functions.col(_quoted(name)) for name in names]
         artefact, vector = self._artefact, self._vector
 
@@ -139,7 +141,7 @@ class PrivateClassificationModel(_Fitted):
         return (
             found.withColumn(self.getOrDefault("rawPredictionCol"), array_to_vector(raw))
             .withColumn(self.getOrDefault("probabilityCol"), array_to_vector(column))
-            .withColumn(self.getOrDefault("predictionCol"), functions.element_at(functions.array(*classes), place))
+            .withColumn(self.getOrDefault("predictionCol"), functions.get(functions.array(*classes), place - 1))
             .drop(probabilities)
         )
 
@@ -164,10 +166,17 @@ class MeanModel(_Fitted):
         return dataset
 
 
+def _has(dataset: DataFrame, name: str) -> bool:
+    """Whether a frame has such a column, by the rule of its session for capitals."""
+    if str(dataset.sparkSession.conf.get("spark.sql.caseSensitive", "false")).lower() == "true":
+        return name in dataset.columns
+    return name.lower() in {column.lower() for column in dataset.columns}
+
+
 def _declared(document: dict[str, Any]) -> list[str]:
-    """The columns that predictions are made from, in the order of the encoding."""
+    """The columns that predictions may be made from, in the order of the encoding."""
     encoding = document["encoding"]
-    apart = {encoding.get("target"), encoding.get("unit")}
+    apart = {encoding.get("target"), encoding.get("unit"), encoding.get("weight")}
     return [name for name, declared in encoding["columns"].items() if declared.get("kind") != "ignore" and name not in apart]
 
 
@@ -188,7 +197,7 @@ def _model(artefact: str) -> tuple[Any, dict[str, Any]]:
 
 def _predict(artefact: str, vector: bool, names: list[str], cells: tuple[pa.Array, ...]) -> pa.Array:
     native, how = _model(artefact)
-    if not len(cells[0]):
+    if cells and not len(cells[0]):
         return pa.array([], pa.list_(pa.float64()))
     if vector:
         matrix = _matrix(cells[0], len(names))

@@ -43,27 +43,32 @@ class CachedRows:
         self._packed = packed
         self.failure: BaseException | None = None
         self.passes = 0
+        self._is_closed = False
 
     def __enter__(self) -> CachedRows:
         with _conf(self._session, self._rows):
             self._packed = self._packed.persist(StorageLevel.MEMORY_AND_DISK)
             try:
                 counted = self._packed.select("rows", "units", "print", "notes").collect()
+                self._partitions = self._packed.rdd.getNumPartitions() if counted else 0
             except BaseException:
                 self._packed.unpersist()
                 raise
         self.rows = sum(row["rows"] for row in counted)
         self.units = sum(row["units"] for row in counted)
         self._print = sum(row["print"] for row in counted) % PRINTS
-        self._partitions = self._packed.rdd.getNumPartitions() if counted else 0
         self._notes = [row["notes"] for row in counted if row["notes"]]
         return self
 
     def __exit__(self, *_: object) -> None:
+        # Whoever still asks, after an interrupt, is refused: rows would be read and packed again.
+        self._is_closed = True
         self._packed.unpersist()
 
     def ask(self, question: str) -> list[str]:
         """The rows' answers. They are exact sums, not noised: they stay in this process."""
+        if self._is_closed:
+            raise RuntimeError("the rows are no longer there: nothing is released")
         try:
             return self._ask(question)
         except BaseException as error:

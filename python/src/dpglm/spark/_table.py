@@ -37,7 +37,7 @@ def features_of(frame: DataFrame, asks: Columns, bounds: Any = None, magnitudes:
                 f"featuresCol: `{vector}` is no column of vectors: name single columns with featuresCols=[...], or assemble them first"
             )
         names = _names_of_vector(frame, vector, bounds)
-        return Features(names, [vector_to_array(functions.col(_quoted(vector))).alias("features")], vector=True, single=False)
+        return Features(names, [numbers_of(vector).alias("features")], vector=True, single=False)
     if named is None:
         if not isinstance(bounds, Mapping):
             raise ValueError(
@@ -47,6 +47,12 @@ def features_of(frame: DataFrame, asks: Columns, bounds: Any = None, magnitudes:
     names = [str(name) for name in named]
     single = all(isinstance(frame.schema[name].dataType, FloatType) for name in names)
     return Features(names, _numbered(names), vector=False, single=single)
+
+
+def numbers_of(vector: str) -> Column:
+    """A column of vectors as lists of numbers. Spark's function fails at a null, which one row may hold."""
+    found = functions.col(_quoted(vector))
+    return functions.when(found.isNotNull(), vector_to_array(found))
 
 
 def _numbered(names: list[str]) -> list[Column]:
