@@ -30,9 +30,9 @@ cells_of <- function(column, name, call = NULL) {
 
 # Texts in UTF-8; what is none counts as missing.
 clean_text <- function(text) {
-  text <- enc2utf8(text)
-  text[!validUTF8(text)] <- NA_character_
-  text
+  is_text <- validEnc(text)
+  text[!is_text] <- NA_character_
+  enc2utf8(text)
 }
 
 how_to_read <- function(name = "data", strict = FALSE, constant = FALSE, needs_target = TRUE, for_means = FALSE) {
