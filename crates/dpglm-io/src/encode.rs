@@ -15,7 +15,7 @@ pub(crate) use builder::{Builder, Flow, Settings};
 pub use dpglm::data::UserUnits;
 pub(crate) use entries::{ByteScale, Layout};
 pub(crate) use numbering::Numbering;
-pub(crate) use plan::{Plan, Purpose, binary_name, binary_scaling, domain};
+pub(crate) use plan::{INDICATES_MISSING, Plan, Purpose, binary_name, binary_scaling, domain};
 pub(crate) use record::Record;
 
 use crate::bounds::{Bounds, Scaling};

@@ -284,7 +284,8 @@ pub fn attach_units(
     Ok(())
 }
 
-/// Gives an encoded table its sampling weights, one for each row, and the schema their column of this name, within these bounds.
+/// Gives an encoded table its sampling weights, one for each row, and the schema their column of this name, within these bounds. A missing
+/// weight follows the schema's rule for missing cells.
 pub fn attach_weights(
     encoded: &mut Encoded,
     schema: Schema,
@@ -301,12 +302,10 @@ pub fn attach_weights(
             "give one for each row",
         ));
     }
-    let own = Schema::of_weight(name, bounds)?;
+    let own = Schema::of_weight(name, bounds, schema.missing())?;
     let schema = schema.with_column_of(&own, name)?.with_weight(Some(name))?;
     let builder = columns_into_builder(name, &[(name.to_owned(), cells)], &own, options)?;
-    let (weights, notes) = builder.finish_weights()?;
-    encoded.sample_weight = weights;
-    encoded.curator.0.extend(notes.0);
+    builder.finish_weights(encoded)?;
     Ok(schema)
 }
 

@@ -27,6 +27,7 @@ mod hints;
 pub(crate) mod raw;
 mod validate;
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -36,7 +37,7 @@ pub use check::check;
 pub use draft::draft;
 
 use crate::bounds::Scale;
-use crate::encode::{EncodedColumn, Plan, Target};
+use crate::encode::{EncodedColumn, INDICATES_MISSING, Plan, Target};
 use crate::error::{Error, Result};
 use crate::formula::Compiled;
 use raw::RawSchema;
@@ -110,8 +111,8 @@ pub enum Missing {
     Fill,
     /// The row gets weight zero. It still counts as a row.
     Drop,
-    /// The cell gets the column's public fill value, and a column of its own says where: `age=missing`. A row whose target or exposure is
-    /// missing gets weight zero.
+    /// The cell gets the column's public fill value, and a column of its own says where: `age=missing`. A row whose target, exposure or
+    /// sampling weight is missing gets weight zero.
     Indicator,
 }
 
@@ -188,7 +189,12 @@ impl Schema {
             );
         }
         for name in names {
-            let role = [("target", self.target()), ("exposure", self.exposure()), ("unit", self.unit())];
+            let role = [
+                ("target", self.target()),
+                ("exposure", self.exposure()),
+                ("weight", self.weight()),
+                ("unit", self.unit()),
+            ];
             if let Some((role, _)) = role.into_iter().find(|(_, other)| *other == Some(name)) {
                 return refuse(format!("`{name}` is the {role}"), "leave it out of the list");
             }
@@ -213,6 +219,7 @@ impl Schema {
             .map(String::as_str)
             .chain(self.target())
             .chain(self.exposure())
+            .chain(self.weight())
             .map(str::to_owned)
             .collect();
         for (name, column) in &mut self.raw.columns {
@@ -249,17 +256,40 @@ impl Schema {
                 .collect());
         }
         let is_feature = |c: &&Column| {
-            c.kind != Kind::Ignore && self.target() != Some(&c.name) && self.exposure() != Some(&c.name)
+            c.kind != Kind::Ignore
+                && ![self.target(), self.exposure(), self.weight()].contains(&Some(&c.name))
         };
         Ok(self.columns.iter().filter(is_feature).map(|c| c.name.clone()).collect())
     }
 
-    /// The numbers that are read as features and have no declared fill, with what a missing cell of each counts as.
+    /// The columns of the encoded table, each with the names of the declared columns that it is made of.
+    pub fn encoded_from(&self) -> Result<Vec<(EncodedColumn, Vec<String>)>> {
+        let formula = self.compiled()?;
+        let declared: HashSet<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        let made_of = |(j, column): (usize, EncodedColumn)| {
+            let name = column.declared.as_str();
+            let names = match formula.as_ref().and_then(|f| Some((f, f.recipes.get(j)?))) {
+                Some((formula, recipe)) => {
+                    recipe.cells().into_iter().map(|cell| formula.cells[cell].name.clone()).collect()
+                }
+                None if declared.contains(name) => vec![name.to_owned()],
+                None => vec![name.strip_suffix(INDICATES_MISSING).unwrap_or(name).to_owned()],
+            };
+            (column, names)
+        };
+        Ok(self.encoded()?.0.into_iter().enumerate().map(made_of).collect())
+    }
+
+    /// The numbers that are read as features, exposures or weights and have no declared fill, with what a missing cell of each counts as.
     pub fn undeclared_fills(&self) -> Vec<(&str, f64)> {
         if self.missing() == Missing::Drop {
             return Vec::new();
         }
-        let read = self.columns_read().unwrap_or_default();
+        let mut read = self.columns_read().unwrap_or_default();
+        // Under the other rules a row without one of these is dropped.
+        if self.missing() == Missing::Fill {
+            read.extend([self.exposure(), self.weight()].into_iter().flatten().map(str::to_owned));
+        }
         let is_read = |name: &String| read.contains(name);
         let fill = |column: &'_ Column| match &column.kind {
             Kind::Real(n) | Kind::Count(n) if n.resolution.is_none() => Some(n.fill),
@@ -360,9 +390,9 @@ impl Schema {
         Self::try_from(RawSchema { unit: Some(name.to_owned()), ..RawSchema::empty() })
     }
 
-    /// A schema of nothing but sampling weights.
-    pub(crate) fn of_weight(name: &str, (low, high): (f64, f64)) -> Result<Self> {
-        let mut raw = RawSchema { weight: Some(name.to_owned()), ..RawSchema::empty() };
+    /// A schema of nothing but sampling weights, whose missing cells follow this rule.
+    pub(crate) fn of_weight(name: &str, (low, high): (f64, f64), missing: Missing) -> Result<Self> {
+        let mut raw = RawSchema { weight: Some(name.to_owned()), missing, ..RawSchema::empty() };
         let column =
             raw::RawColumn { bounds: Some(vec![low, high]), ..raw::RawColumn::of(raw::RawKind::Real) };
         raw.columns.insert(name.to_owned(), column);

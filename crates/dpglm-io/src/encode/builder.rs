@@ -363,7 +363,7 @@ impl<'g> Builder<'g> {
     fn note(&mut self, row: usize, slot: usize, fault: Fault) -> Result<()> {
         let purpose = &self.slots[slot].purpose;
         let is_target = purpose.is_target();
-        let has_no_column = is_target || matches!(purpose, Purpose::Exposure(_));
+        let has_no_column = is_target || matches!(purpose, Purpose::Exposure(_) | Purpose::SampleWeight(_));
         let counts_as_missing = match fault {
             Fault::Missing => !matches!(purpose, Purpose::Unit),
             Fault::Undeclared => is_target || self.undeclared == Undeclared::Missing,
@@ -439,19 +439,27 @@ impl<'g> Builder<'g> {
     /// Gives a table its response, from a builder that holds nothing else. A row whose response drops it is dropped.
     pub(crate) fn finish_response(self, table: &mut Encoded) -> Result<()> {
         self.require_rows()?;
-        if let (Some(all), Some(own)) = (&mut table.weights, &self.weights) {
-            all.iter_mut().zip(own).for_each(|(weight, kept)| *weight *= kept);
-        }
+        self.drop_rows(table);
         table.response = self.response.unwrap_or_default();
         table.target = self.target;
         table.curator.0.extend(self.touched);
         Ok(())
     }
 
-    /// The sampling weights, of a table that holds nothing else.
-    pub(crate) fn finish_weights(self) -> Result<(Option<Vec<f64>>, CuratorNotes)> {
+    /// Gives a table its sampling weights, from a builder that holds nothing else. A row whose weight drops it is dropped.
+    pub(crate) fn finish_weights(self, table: &mut Encoded) -> Result<()> {
         self.require_rows()?;
-        Ok((self.sample_weight, CuratorNotes(self.touched)))
+        self.drop_rows(table);
+        table.sample_weight = self.sample_weight;
+        table.curator.0.extend(self.touched);
+        Ok(())
+    }
+
+    /// Drops from a table the rows that are dropped here.
+    fn drop_rows(&self, table: &mut Encoded) {
+        if let (Some(all), Some(own)) = (&mut table.weights, &self.weights) {
+            all.iter_mut().zip(own).for_each(|(weight, kept)| *weight *= kept);
+        }
     }
 
     /// Whose row each row is, of a table that holds nothing else.

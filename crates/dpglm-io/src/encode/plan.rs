@@ -11,6 +11,9 @@ use crate::error::{Error, Place, Result, list};
 use crate::formula::{Compiled, SourceKind};
 use crate::schema::{Column, Kind, Missing, Schema, Undeclared};
 
+/// What a column that says where another's cells are missing is called after that one's name.
+pub(crate) const INDICATES_MISSING: &str = "=missing";
+
 /// A file's column that is read.
 pub(crate) struct Slot {
     /// Its position in the file.
@@ -109,6 +112,7 @@ impl Plan {
             }
             if let Some(formula) = &plan.formula
                 && !is_exposure
+                && !is_weight
             {
                 let Some(cell) = formula.cells.iter().position(|cell| cell.name == column.name) else {
                     continue;
@@ -256,7 +260,7 @@ impl Plan {
         if schema.missing() != Missing::Indicator {
             return None;
         }
-        let name = format!("{name}=missing");
+        let name = format!("{name}{INDICATES_MISSING}");
         self.columns.push(EncodedColumn { binary: true, ..EncodedColumn::number(name, Scaling::INDICATOR) });
         Some(self.columns.len() - 1)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::expression::{Function, Number, Operation};
-use super::parse::{Argument, Syntax, Term, parse};
+use super::parse::{Argument, Syntax, Term, parse, same};
 use super::refuse;
 use super::spline::Basis;
 use crate::bounds::{Bounds, Scale, Scaling};
@@ -11,6 +11,9 @@ use crate::cell::{Categorical, Numeric};
 use crate::encode::{Domain, EncodedColumn, Target, binary_name, binary_scaling};
 use crate::error::{Error, Result, list};
 use crate::schema::{Kind, Schema};
+
+/// No formula has more columns: a few long products would fill any memory, and an artefact may be anybody's.
+const MOST_COLUMNS: usize = 100_000;
 
 /// A formula as columns of a table.
 #[derive(Debug, Clone)]
@@ -20,8 +23,10 @@ pub(crate) struct Compiled {
     pub columns: Vec<EncodedColumn>,
     /// How each column comes from a row's cells.
     pub recipes: Vec<Recipe>,
-    /// What is explained, where the formula says it.
+    /// What is explained: by the left side, or, without one, by the schema's target.
     pub response: Option<(Target, Number)>,
+    /// Whether there is a left side.
+    pub explains: bool,
     /// The column that is explained, where it is one and not made of any.
     pub target: Option<String>,
     /// Whether the formula leaves the model an intercept.
@@ -58,6 +63,18 @@ enum Part {
 }
 
 impl Recipe {
+    /// The places of the cells that it is made of.
+    pub(crate) fn cells(&self) -> Vec<usize> {
+        let mut places = Vec::new();
+        for part in &self.0 {
+            match part {
+                Part::Number(number) | Part::Curve(number, ..) => number.cells(&mut places),
+                Part::Level(cell, _) => places.push(*cell),
+            }
+        }
+        places
+    }
+
     /// The column's value in a row, in the user's unit. It is kept within the column's bounds when it is stored.
     pub(crate) fn value(&self, cells: &[f64]) -> f64 {
         self.0
@@ -104,13 +121,18 @@ impl Compiled {
             let is_left = |name: &str| {
                 !explained.iter().any(|other| other == name)
                     && schema.exposure() != Some(name)
+                    && schema.weight() != Some(name)
                     && schema.unit() != Some(name)
             };
             let columns = schema.columns.iter().filter(|c| c.kind != Kind::Ignore && is_left(&c.name));
             columns.map(|c| c.name.clone()).collect()
         };
-        let parsed = parse(text, &others)?;
+        let has_levels = |name: &str| {
+            matches!(schema.column(name).map(|c| &c.kind), Some(Kind::Binary(_) | Kind::Category(_)))
+        };
+        let parsed = parse(text, &others, &has_levels)?;
         let mut compiler = Compiler { schema, cells: Vec::new(), on_the_left: true };
+        let explains = parsed.response.is_some();
         let written = schema.written_target().map(|name| Syntax::Name(name.to_owned()));
         let (response, target) = match parsed.response.or(written) {
             Some(response) => {
@@ -122,11 +144,20 @@ impl Compiled {
         compiler.on_the_left = false;
         // Only a model with an intercept has centred columns.
         let intercept = schema.intercept() && parsed.intercept;
-        let mut compiled =
-            Self { cells: Vec::new(), columns: Vec::new(), recipes: Vec::new(), response, target, intercept };
+        let mut compiled = Self {
+            cells: Vec::new(),
+            columns: Vec::new(),
+            recipes: Vec::new(),
+            response,
+            explains,
+            target,
+            intercept,
+        };
         let mut categories = 0;
+        let mut spanned = parsed.terms.clone();
+        spanned.extend(intercept.then(Vec::new));
         for term in &parsed.terms {
-            compiler.term(term, &mut compiled, &mut categories)?;
+            compiler.term(term, &mut compiled, &mut categories, &mut spanned)?;
         }
         compiled.cells = compiler.cells;
         compiled.intercept = parsed.intercept;
@@ -162,6 +193,12 @@ impl Compiler<'_> {
             return refuse(
                 format!("`{name}` is the exposure, whose coefficient is 1"),
                 "leave it out of the formula, or out of the exposure",
+            );
+        }
+        if self.schema.weight() == Some(name) {
+            return refuse(
+                format!("`{name}` is the sampling weight"),
+                "leave it out of the formula, or give it another role than that of the weight",
             );
         }
         if column.kind == Kind::Ignore {
@@ -225,8 +262,14 @@ impl Compiler<'_> {
         })
     }
 
-    /// Appends the columns of a term.
-    fn term(&mut self, term: &Term, to: &mut Compiled, categories: &mut usize) -> Result<()> {
+    /// Appends the columns of a term. `spanned` are the terms whose columns are there or follow from those that are.
+    fn term(
+        &mut self,
+        term: &Term,
+        to: &mut Compiled,
+        categories: &mut usize,
+        spanned: &mut Vec<Term>,
+    ) -> Result<()> {
         if let [Syntax::Name(name)] = &term[..]
             && let (place, Kind::Real(n) | Kind::Count(n)) = self.cell(name)?
         {
@@ -242,8 +285,11 @@ impl Compiler<'_> {
             return Ok(());
         }
         let factors: Vec<Factor> = term.iter().map(|factor| self.factor(factor)).collect::<Result<_>>()?;
+        let whole = has_all_levels(term, &factors, spanned)?;
         if let [Factor::Levels(place, name, levels, binary)] = &factors[..] {
-            for (level, label) in others(levels) {
+            // One of two levels is a number; both are indicators like those of more.
+            let binary = *binary && !whole;
+            for (level, label) in with_columns(levels, whole) {
                 let (label, scaling, category) = match binary {
                     true => {
                         (binary_name(name, levels), binary_scaling(self.schema.scale(), to.intercept), None)
@@ -251,7 +297,7 @@ impl Compiler<'_> {
                     false => (format!("{name}={label}"), Scaling::INDICATOR, Some(*categories)),
                 };
                 let declared = name.clone();
-                let (binary, resolution) = (*binary, None);
+                let resolution = None;
                 to.columns.push(EncodedColumn {
                     name: label,
                     scaling,
@@ -267,9 +313,17 @@ impl Compiler<'_> {
         }
         let declared: Vec<String> = factors.iter().map(Factor::text).collect();
         let declared = declared.join(":");
+        let columns: Vec<Vec<Made>> = factors.iter().map(|factor| factor.columns(whole)).collect();
+        let count =
+            columns.iter().try_fold(1, |count: usize, columns: &Vec<Made>| count.checked_mul(columns.len()));
+        if count.is_none_or(|count| count > MOST_COLUMNS.saturating_sub(to.columns.len())) {
+            return refuse(
+                format!("with `{declared}` there are more than {MOST_COLUMNS} columns"),
+                "leave out the product, or one of its factors",
+            );
+        }
         let mut made = vec![Made { name: String::new(), parts: Vec::new(), bounds: (1.0, 1.0) }];
-        for factor in &factors {
-            let columns = factor.columns();
+        for columns in &columns {
             made = made.iter().flat_map(|left| columns.iter().map(|right| left.times(right))).collect();
         }
         for Made { name, parts, bounds } in made {
@@ -465,8 +519,8 @@ impl Factor {
         }
     }
 
-    /// Its columns: the reference level, and the basis function that others are compared to, have none.
-    fn columns(&self) -> Vec<Made> {
+    /// Its columns. The reference level has one where all levels have; the basis function that others are compared to has none.
+    fn columns(&self, whole: bool) -> Vec<Made> {
         match self {
             Self::Number(text, number) => vec![Made {
                 name: text.clone(),
@@ -474,7 +528,7 @@ impl Factor {
                 parts: vec![Part::Number(number.clone())],
             }],
             Self::Levels(place, name, levels, binary) => {
-                let called = |label: &str| match binary {
+                let called = |label: &str| match *binary && !whole {
                     true => binary_name(name, levels),
                     false => format!("{name}={label}"),
                 };
@@ -483,7 +537,7 @@ impl Factor {
                     bounds: (0.0, 1.0),
                     parts: vec![Part::Level(*place, level)],
                 };
-                others(levels).map(made).collect()
+                with_columns(levels, whole).map(made).collect()
             }
             Self::Curve(text, number, basis) => {
                 let made = |(j, label): (usize, String)| Made {
@@ -516,10 +570,36 @@ impl Made {
     }
 }
 
-/// The levels that have columns.
-fn others(levels: &Categorical) -> impl Iterator<Item = (usize, &String)> {
+/// The levels that have columns: all, or all but the reference.
+fn with_columns(levels: &Categorical, whole: bool) -> impl Iterator<Item = (usize, &String)> {
     let reference = levels.reference;
-    levels.levels.names().iter().enumerate().filter(move |(level, _)| *level != reference)
+    levels.levels.names().iter().enumerate().filter(move |(level, _)| whole || *level != reference)
+}
+
+/// Whether all levels of a term's factor have columns, as they must where no other term says what the reference level does: `x` is missing
+/// beside `sex:x`, or the intercept beside `sex`. The term then says it for those that follow.
+fn has_all_levels(term: &Term, factors: &[Factor], spanned: &mut Vec<Term>) -> Result<bool> {
+    let of_levels = (0..factors.len()).filter(|&i| matches!(factors[i], Factor::Levels(..)));
+    let without = |i: usize| -> Term {
+        term.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, factor)| factor.clone()).collect()
+    };
+    let margins: Vec<Term> = of_levels.map(without).collect();
+    let Some(missing) = margins.iter().find(|margin| !spanned.iter().any(|other| same(other, margin))) else {
+        return Ok(false);
+    };
+    if let [only] = &margins[..] {
+        spanned.push(only.clone());
+        return Ok(true);
+    }
+    let written = |term: &Term, mark: &str| term.iter().map(Syntax::to_string).collect::<Vec<_>>().join(mark);
+    refuse(
+        format!(
+            "`{}` without `{}` leaves open what reference levels do",
+            written(term, ":"),
+            written(missing, ":")
+        ),
+        format!("write `{}`", written(term, " * ")),
+    )
 }
 
 /// The columns that a term names.

@@ -101,6 +101,19 @@ impl Operation {
 }
 
 impl Number {
+    /// The places of the cells that it is made of.
+    pub(super) fn cells(&self, places: &mut Vec<usize>) {
+        match &self.what {
+            What::Cell(place) => places.push(*place),
+            What::Constant(_) => {}
+            What::Of(_, inner) | What::Power(inner, _) => inner.cells(places),
+            What::Both(_, left, right) => {
+                left.cells(places);
+                right.cells(places);
+            }
+        }
+    }
+
     /// A cell within its declared bounds.
     pub(super) fn cell(place: usize, low: f64, high: f64) -> Self {
         Self { what: What::Cell(place), low, high }

@@ -60,15 +60,21 @@ struct Parser<'n> {
     depth: usize,
     /// The columns that `.` stands for.
     others: &'n dyn Fn(Option<&Syntax>) -> Vec<String>,
+    /// Whether a column has levels: `C(sex)` is then `sex`.
+    has_levels: &'n dyn Fn(&str) -> bool,
     response: Option<Syntax>,
 }
 
-/// Reads a formula. `others` gives the columns that `.` stands for beside a response.
-pub(super) fn parse(text: &str, others: &dyn Fn(Option<&Syntax>) -> Vec<String>) -> Result<Parsed> {
+/// Reads a formula. `others` gives the columns that `.` stands for beside a response, `has_levels` says of a column whether it has any.
+pub(super) fn parse(
+    text: &str,
+    others: &dyn Fn(Option<&Syntax>) -> Vec<String>,
+    has_levels: &dyn Fn(&str) -> bool,
+) -> Result<Parsed> {
     if text.chars().count() > LONGEST {
         return refuse(format!("longer than {LONGEST} characters"), "write a shorter one");
     }
-    let mut parser = Parser { tokens: tokens(text)?, at: 0, depth: 0, others, response: None };
+    let mut parser = Parser { tokens: tokens(text)?, at: 0, depth: 0, others, has_levels, response: None };
     if !parser.tokens.iter().any(|(_, token)| *token == Token::Mark('~')) {
         return refuse(
             format!("{text:?} has no `~`"),
@@ -377,7 +383,14 @@ impl Parser<'_> {
             let value = if self.takes('[') { self.list()? } else { self.arithmetic()? };
             arguments.push(Argument { key, value });
         }
-        Ok(Syntax::Call(name, arguments))
+        match &arguments[..] {
+            [Argument { key: None, value: column @ Syntax::Name(called) }]
+                if name == "C" && (self.has_levels)(called) =>
+            {
+                Ok(column.clone())
+            }
+            _ => Ok(Syntax::Call(name, arguments)),
+        }
     }
 
     fn list(&mut self) -> Result<Syntax> {
@@ -400,7 +413,7 @@ impl Parser<'_> {
 }
 
 /// Two terms of the same factors.
-fn same(a: &Term, b: &Term) -> bool {
+pub(super) fn same(a: &Term, b: &Term) -> bool {
     a.len() == b.len() && a.iter().all(|factor| b.contains(factor))
 }
 
@@ -486,7 +499,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(text: &str) -> Result<Parsed> {
-        parse(text, &|_| vec!["a".into(), "b".into(), "c".into()])
+        parse(text, &|_| vec!["a".into(), "b".into(), "c".into()], &|name| name == "b")
     }
 
     fn terms(text: &str) -> String {
@@ -505,6 +518,9 @@ mod tests {
             ("~ a * b", "1 a b a:b"),
             ("y ~ (a + b):c + a", "1 a a:c b:c"),
             ("y ~ . - b", "1 a c"),
+            ("y ~ . - C(b)", "1 a c"),
+            ("y ~ b + C(b) + a:C(b) + b:a + C(b):b", "1 b a:b"),
+            ("y ~ a + C(a)", "1 a C(a)"),
             ("y ~ a:b + b:a + a:a", "1 a a:b"),
             ("y ~ a*b*c", "1 a b c a:b a:c b:c a:b:c"),
             ("y ~ I(a**2) + np.log(b)", "1 I(a^2) log(b)"),

@@ -27,8 +27,8 @@ impl TryFrom<RawSchema> for Schema {
         check_weight(&schema)?;
         check_unit(&schema)?;
         if let Some(formula) = schema.compiled()? {
-            let Compiled { intercept, target, response, .. } = formula;
-            schema.of_formula = Some(OfFormula { intercept, target, explains: response.is_some() });
+            let Compiled { intercept, target, explains, .. } = formula;
+            schema.of_formula = Some(OfFormula { intercept, target, explains });
         }
         Ok(schema)
     }

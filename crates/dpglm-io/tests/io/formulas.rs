@@ -113,7 +113,17 @@ fn the_dot_is_every_other_column_and_minus_one_no_intercept() {
     let found = table("costs ~ . - charges - wealth - 1", ROWS);
     assert_eq!(
         names(&found),
-        ["age", "bmi", "change", "children", "sex=male", "region=n", "region=e", "education-num"]
+        [
+            "age",
+            "bmi",
+            "change",
+            "children",
+            "sex=female",
+            "sex=male",
+            "region=n",
+            "region=e",
+            "education-num"
+        ]
     );
     assert!(!found.intercept);
     // Nothing is centred without an intercept.
@@ -179,6 +189,8 @@ fn refusals_have_a_way_out() {
         ("charges ~ I(age - age + 1 - 1)*I(0*age)", "no range"),
         ("charges ~ I(bmi^age)", "an exponent must be a number"),
         ("charges ~ age; bmi", "backticks"),
+        ("charges ~ sex:region", "write `sex * region`"),
+        ("charges ~ region:age:sex + region:age", "without `age:sex`"),
     ] {
         says(&message(schema(formula)), &["formula", words]);
     }
@@ -192,6 +204,43 @@ fn refusals_have_a_way_out() {
     let file = sample("rows.svm", "1 1:2\n");
     let schema = schema("charges ~ age").unwrap();
     assert!(read_table(&file.path, &schema, &ReadOptions::default()).is_err());
+}
+
+#[test]
+fn all_levels_have_columns_where_no_other_term_speaks_of_the_reference_level() {
+    for (formula, expected) in [
+        ("charges ~ region + sex", &["region=n", "region=e", "sex=male"][..]),
+        ("charges ~ region + sex - 1", &["region=n", "region=s", "region=e", "sex=male"]),
+        ("charges ~ C(sex) - 1", &["sex=female", "sex=male"]),
+        ("charges ~ age + sex:age", &["age", "sex=male:age"]),
+        ("charges ~ sex:age", &["sex=female:age", "sex=male:age"]),
+        (
+            "charges ~ sex:age + age:region",
+            &["sex=female:age", "sex=male:age", "age:region=n", "age:region=e"],
+        ),
+        ("charges ~ sex * C(sex) - C(sex):age", &["sex=male"]),
+        (
+            "charges ~ sex * region - 1",
+            &["sex=female", "sex=male", "region=n", "region=e", "sex=male:region=n", "sex=male:region=e"],
+        ),
+    ] {
+        let table = table(formula, ROWS);
+        assert_eq!(names(&table), expected, "{formula}");
+    }
+    let table = table("charges ~ sex:pieces(age, knots=[40]) - 1", ROWS);
+    assert_eq!(user(&table, "sex=female:pieces(age, knots=[40])[slope]"), [0.0, 64.0, 40.0]);
+}
+
+/// An artefact may be anybody's.
+#[test]
+fn a_formula_has_so_many_columns_at_most() {
+    let levels: Vec<String> = (0..1_000).map(|level| format!("\"{level}\"")).collect();
+    let column =
+        |name: &str| format!("{name} = {{ kind = \"category\", levels = [{}] }}\n", levels.join(","));
+    let columns: String = ["a", "b", "c", "d"].map(column).concat();
+    let schema = Schema::parse(&format!("target = \"y\"\n[columns]\ny = {{ kind = \"binary\" }}\n{columns}"));
+    let huge = schema.unwrap().with_formula(Some("~ a * b * c * d"));
+    says(&message(huge), &["`a:b`", "more than 100000 columns"]);
 }
 
 const TERMS: [&str; 12] = [

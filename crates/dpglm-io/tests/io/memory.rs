@@ -2,10 +2,10 @@
 
 use crate::support::{PEOPLE, PEOPLE_SCHEMA, f64_bytes, message, npy, npz, read, sample, says, schema, zip};
 use dpglm_io::memory::{
-    Cells, Matrix, Meaning, Numbers, SparseRows, attach_response, encode_columns, encode_matrix,
-    encode_sparse,
+    Cells, Matrix, Meaning, Numbers, SparseRows, attach_response, attach_weights, encode_columns,
+    encode_matrix, encode_sparse,
 };
-use dpglm_io::{Encoded, ReadOptions, Response, Schema, UniformBounds, read_uniform};
+use dpglm_io::{Encoded, ReadOptions, Response, Schema, UniformBounds, read_table, read_uniform};
 
 const ROWS: usize = 700;
 const COLUMNS: usize = 3;
@@ -149,4 +149,28 @@ fn columns_of_a_frame() {
         &message(encode_columns("table", absent, &schema, &ReadOptions::default())),
         &["`age` is declared in the schema but missing"],
     );
+}
+
+/// A weight that is missing follows the rule of the table's schema, in files and in memory.
+#[test]
+fn a_missing_weight_is_filled_or_drops_its_row() {
+    for (rule, kept, filled) in [
+        ("fill", None, 500.0),
+        ("drop", Some(vec![1.0, 0.0, 0.0]), 500.0),
+        ("indicator", Some(vec![1.0, 0.0, 1.0]), 500.0),
+    ] {
+        let schema = |weight: &str| {
+            let x = "x = { kind = \"real\", bounds = [0, 10] }";
+            Schema::parse(&format!("missing = \"{rule}\"\n{weight}[columns]\n{x}\n")).unwrap()
+        };
+        let x = [("x".to_owned(), Cells::F64(&[1.0, 2.0, f64::NAN]))];
+        let mut table = encode_columns("x", &x, &schema(""), &options()).unwrap();
+        let weights = Cells::F64(&[3.0, f64::NAN, 2000.0]);
+        let with = attach_weights(&mut table, schema(""), ("w", (0.0, 1000.0)), weights, &options()).unwrap();
+        assert_eq!((&table.weights, table.sample_weight), (&kept, Some(vec![3.0, filled, 1000.0])), "{rule}");
+        assert_eq!(with.undeclared_fills().iter().any(|(name, _)| *name == "w"), rule == "fill");
+        let file = sample("t.csv", "x,w\n1,3\n2,\n,2000\n");
+        let found = read_table(&file.path, &with, &options()).unwrap();
+        assert_eq!((found.weights, found.sample_weight), (kept, Some(vec![3.0, filled, 1000.0])), "{rule}");
+    }
 }
