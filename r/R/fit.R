@@ -8,7 +8,7 @@
 #'   arithmetic, and the curves `ns`, `bs` and `pieces` with knots that you give. Their bounds follow from those of their columns. The dot stands for all
 #'   columns in `bounds` but the response. `scale()`, `poly()`, and splines without knots are refused: they are computed from all rows, and would leak.
 #'   In Poisson, gamma and Tweedie models `offset(log(years))` names a column of exposures.
-#' @param data A data frame. Its names, types and number of rows are taken to be public, and nothing else.
+#' @param data A data frame, or a table of package \pkg{arrow}. Its names, types and number of rows are taken to be public, and nothing else.
 #' @param family `gaussian()`, `binomial()` with link logit, probit or cloglog, `poisson()`, `quasipoisson()` and `Gamma(link = "log")`, as
 #'   functions, calls or names (a name is R's: `"Gamma"` has the inverse link, and is refused); or `"multinomial"` or `"tweedie"`. With `binomial()` the second level of the response is modelled against the
 #'   first; a response without an entry in `bounds`, or with `c(0, 1)`, is 0 or 1, or a truth value. `quasipoisson()` is `poisson()` with `dispersion = TRUE`.

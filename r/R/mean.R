@@ -26,6 +26,7 @@ dp_mean <- function(data, bounds, epsilon, delta, by = NULL, weights = NULL, pre
   call <- public_call(match.call())
   budget <- budget_of(if (!base::missing(epsilon)) epsilon, if (!base::missing(delta)) delta, insecure_seed, call)
   missing <- one_of(missing, "missing", c("fill", "drop"), call)
+  data <- without_arrow(data)
   weights <- column_or_value(substitute(weights), data, parent.frame(), call)
   given <- list(
     method = method, intervals = intervals, tune = tune, sparsity = sparsity, deviations = deviations, precision = precision, by = by,

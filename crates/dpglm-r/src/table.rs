@@ -153,8 +153,8 @@ pub fn columns(how: &Robj, declared: &Robj, columns: &Robj) -> Done<Robj> {
     let how: How = values::read(how)?;
     let schema = how.schema(declared)?;
     let list = columns.as_list().ok_or_else(|| stranger("the table"))?;
-    let read: Vec<(String, Column)> =
-        list.iter()
+    let read: Vec<(String, Column)> = list
+        .iter()
         .map(|(name, cells)| Ok((values::utf8(name)?.to_owned(), Column::new(&cells)?)))
         .collect::<Done<_>>()?;
     let cells: Vec<(String, Cells<'_>)> =

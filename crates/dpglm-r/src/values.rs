@@ -18,8 +18,9 @@ pub fn without_place(message: &str) -> String {
 
 /// A text of R's, if it is UTF-8: R does not say that it is, and bytes that are not would be no `str`.
 pub fn utf8(text: &str) -> std::result::Result<&str, Failure> {
-    std::str::from_utf8(text.as_bytes())
-        .map_err(|_| Failure::Usage("a text is not in UTF-8: declare its encoding, and convert it with enc2utf8()".into()))
+    std::str::from_utf8(text.as_bytes()).map_err(|_| {
+        Failure::Usage("a text is not in UTF-8: declare its encoding, and convert it with enc2utf8()".into())
+    })
 }
 
 /// One text, if there is one.

@@ -40,12 +40,12 @@ test_that("predictions are those of the shrunk coefficients", {
 
 test_that("terms of formulas predict as they were fitted", {
   frame <- people()
-  fit <- quietly(dp_lm(visits ~ I(age^2) + sex + age:sex + log(age) + work, frame, BOUNDS, epsilon = Inf, delta = NULL, intervals = NULL))
+  fit <- quietly(dp_lm(visits ~ I(age^2) + age:sex + log(age) + work, frame, BOUNDS, epsilon = Inf, delta = NULL, intervals = NULL))
   b <- coef(fit)
-  expect_named(b, c("(Intercept)", "I(age^2)", "log(age)", "work=State", "work=Self", "sex=Male", "age:sex=Male"), ignore.order = TRUE)
+  expect_named(b, c("(Intercept)", "I(age^2)", "log(age)", "work=State", "work=Self", "age:sex=Female", "age:sex=Male"), ignore.order = TRUE)
   age <- frame$age
   eta <- b[["(Intercept)"]] + b[["I(age^2)"]] * age^2 + b[["log(age)"]] * log(age) + b[["work=State"]] * (frame$work == "State") +
-    b[["work=Self"]] * (frame$work == "Self") + (b[["sex=Male"]] + b[["age:sex=Male"]] * age) * (frame$sex == "Male")
+    b[["work=Self"]] * (frame$work == "Self") + age * ifelse(frame$sex == "Male", b[["age:sex=Male"]], b[["age:sex=Female"]])
   expect_equal(predict(fit, frame), unname(eta), tolerance = 1e-6)
   again <- unserialize(serialize(fit, NULL))
   expect_equal(predict(again, frame), predict(fit, frame))
@@ -125,6 +125,9 @@ test_that("weights are those of a survey", {
   expect_identical(coef(fit(bounds, weights = "w")), coef(named))
   expect_identical(coef(fit(BOUNDS, weights = frame$w, weight_bounds = c(0, 10))), coef(named))
   expect_false(identical(coef(fit(BOUNDS)), coef(named)))
+  computed <- quietly(dp_lm(visits ~ log(age) + ., frame, bounds, Inf, NULL, weights = w, intervals = NULL))
+  theirs <- stats::lm(pmin(visits, 9) ~ log(age) + age, frame, weights = w)
+  expect_equal(predict(computed, frame), unname(stats::fitted(theirs)), tolerance = 1e-3)
   # The dot is all features, and weights are none.
   expect_named(coef(quietly(dp_lm(visits ~ ., frame, bounds, 1, 1e-6, weights = w))), c("(Intercept)", "age"))
   expect_length(predict(named, frame["age"]), 3000)
@@ -376,6 +379,16 @@ test_that("other rows are taken as they come", {
   # A model is fitted again to rows that a call names.
   again <- quietly(dp_glm(income ~ age, frame[frame$age > 30, ], binomial(), BOUNDS, 1, 1e-6))
   expect_equal(nobs(quietly(stats::update(again))), nobs(again))
+})
+
+test_that("Arrow tables are taken as data frames", {
+  # What package arrow's tables do, without it.
+  registerS3method("as.data.frame", "ArrowTabular", function(x, ...) x$frame)
+  table <- function(frame) structure(list(frame = frame), class = c("Table", "ArrowTabular"))
+  frame <- people()
+  fit <- quietly(dp_glm(income ~ age + sex, table(frame), binomial(), BOUNDS, 1, 1e-6, weights = visits + 1, weight_bounds = c(0, 9)))
+  expect_equal(predict(fit, table(frame)), predict(fit, frame))
+  expect_equal(nobs(dp_mean(table(frame), dp_bounds(age = c(17, 90), visits = c(0.5, 9)), 1, 1e-6, weights = visits)), 3000)
 })
 
 test_that("a response of 0 and 1 may have bounds of 0 and 1", {

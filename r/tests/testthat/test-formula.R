@@ -30,6 +30,11 @@ test_that("terms hold what R's own model matrices hold", {
   expect_equal(beside_r(y ~ a * b), 4)
   expect_equal(beside_r(y ~ a * f), 6)
   expect_equal(beside_r(y ~ f * g), 6)
+  # Without its margin a factor has a column for each level.
+  expect_equal(beside_r(y ~ a:f), 4)
+  expect_equal(beside_r(y ~ f + f:a), 6)
+  expect_equal(beside_r(y ~ 0 + f + a), 4)
+  expect_equal(beside_r(y ~ f * g - 1), 6)
   expect_equal(beside_r(y ~ a - 1), 1)
   expect_equal(beside_r(y ~ I(a^2) + log(b) + I(exp(a) / b) + sqrt(b) + I(-a^3) + I(1 / b^2)), 7)
   expect_equal(beside_r(y ~ (a + b)^2 - a), 3)
@@ -81,6 +86,7 @@ test_that("what would need the rows themselves is refused, with the way out", {
   refused(y ~ a + offset(b), "offset")
   refused(y ~ I(a^b), "exponent must be a number")
   refused(y ~ a + y, "both sides")
+  refused(y ~ f:g, "write `f \\* g`")
   refused(y ~ log(b) + log1p(y), "both sides")
 })
 

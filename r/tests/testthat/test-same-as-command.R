@@ -126,6 +126,16 @@ test_that("formulas that compute are those of the command", {
   }
 })
 
+test_that("weighted formulas that compute are those of the command", {
+  frame <- messy()
+  frame$w <- round(stats::runif(nrow(frame), 0, 9), 2)
+  declared <- c("age", "w", "sex", "visits")
+  files <- on_disk(frame[declared], schema(declared, weight = "w"))
+  expected <- command("fit", files, FLAGS, "--family", "gaussian", "--formula", "visits ~ log(age):sex + .")
+  fit <- quietly(dp_lm(visits ~ log(age):sex + ., frame, dp_schema(files[3]), 1, 1e-6, weights = w, intervals = NULL, insecure_seed = 7))
+  expect_identical(dp_json(fit), expected)
+})
+
 test_that("survival is that of the command", {
   frame <- people()[c("age", "sex")]
   frame$hours <- round(stats::rexp(nrow(frame), 0.05) + 0.5, 2)
