@@ -175,6 +175,9 @@ text_of <- function(part, call, within = 0) {
 }
 
 text_of_call <- function(name, arguments, call) {
+  if (!grepl(SYNTACTIC, name)) {
+    refuse("the formula has the operation `", name, "`, which is not there: compute it in the data frame first, from each row by itself", call = call)
+  }
   if (name %in% LEVELS_CALLS && length(arguments) == 1) name <- "C"
   if (name == "expm1" && length(arguments) == 1) {
     return(paste0("I(exp(", text_of(arguments[[1]], call), ") - 1)"))
@@ -211,8 +214,11 @@ text_of_name <- function(name, call) {
   if (grepl("`", name, fixed = TRUE)) {
     refuse("the column `", name, "` has a backtick in its name: rename it", call = call)
   }
-  if (name == "." || grepl("^[[:alpha:]_][[:alnum:]_.]*$", name)) name else paste0("`", name, "`")
+  if (name == "." || grepl(SYNTACTIC, name)) name else paste0("`", name, "`")
 }
+
+# Names that the library's language takes as they are.
+SYNTACTIC <- "^[[:alpha:]_][[:alnum:]_.]*$"
 
 # The schema of a model. A formula that computes stands in it, beside all that is declared, as in a schema file; otherwise it has the formula's
 # columns alone, the response last.

@@ -86,6 +86,7 @@ test_that("what would need the rows themselves is refused, with the way out", {
   refused(y ~ a + offset(b), "offset")
   refused(y ~ I(a^b), "exponent must be a number")
   refused(y ~ a + y, "both sides")
+  refused(I(a > 1) ~ b, "operation `>`")
   refused(y ~ f:g, "write `f \\* g`")
   refused(y ~ log(b) + log1p(y), "both sides")
 })
