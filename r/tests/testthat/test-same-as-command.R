@@ -71,6 +71,25 @@ test_that("predictions are those of the command", {
   expect_equal(predict(dp_read(artefact), frame), predict(fit, frame))
 })
 
+test_that("what the command wrote predicts from the columns that it needs", {
+  frame <- people()
+  frame$w <- 1
+  frame$hours <- 0.5 + frame$visits
+  read <- function(declared, ...) {
+    files <- on_disk(frame[declared], c(schema(setdiff(declared, "work"), ...), 'work = { kind = "ignore" }'))
+    function(...) {
+      file <- tempfile(fileext = ".json")
+      writeLines(command("fit", files, FLAGS, ...), file)
+      dp_read(file)
+    }
+  }
+  weighted <- read(c("age", "sex", "w", "work", "visits"), "visits", weight = "w")("--family", "gaussian")
+  expect_length(predict(weighted, frame[1:9, c("age", "sex")]), 9)
+  expect_error(predict(weighted, frame["age"]), "no column `sex`")
+  survival <- read(c("age", "sex", "work", "hours", "income"))("--survival", "hours,income", "--cuts", "2,5")
+  expect_equal(dim(predict(survival, frame[1:9, c("age", "sex")])), c(9, 3))
+})
+
 test_that("families, dispersions and weights are those of the command", {
   frame <- messy()
   frame$hours <- round(stats::rgamma(nrow(frame), 2, 0.1), 2)
