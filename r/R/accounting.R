@@ -16,6 +16,7 @@
 #'   others an event.
 #' @examples
 #' dp_account(dp_gaussian(sensitivity = 1, sigma = 4, count = 20), delta = 1e-5)
+#' dp_account(dp_laplace(sensitivity = 1, scale = 4), delta = NULL)
 #' dp_calibrate(dp_gaussian(sensitivity = 1, sigma = 1, count = 20), epsilon = 0.5, delta = 1e-5)
 #' @export
 dp_account <- function(events, delta) {
@@ -84,7 +85,9 @@ event <- function(mechanism, release, count, ..., call) {
 print.dp_event <- function(x, ...) {
   numbers <- x[setdiff(names(x), c("release", "mechanism"))]
   numbers <- Filter(function(value) is.numeric(value) && length(value) == 1, numbers)
-  said <- paste(names(numbers), vapply(numbers, format, "", digits = 6), collapse = ", ")
+  # What is promised is rounded up, and the noise that it rests on is not made larger than it is.
+  shown <- function(value, name) if (name %in% c("epsilon", "delta", "rho")) rounded_up(value) else format(value, digits = 15)
+  said <- paste(names(numbers), Map(shown, numbers, names(numbers)), collapse = ", ")
   cat(x$mechanism, if (nzchar(x$release %||% "")) paste0(" (", x$release, ")"), ": ", said, "\n", sep = "")
   invisible(x)
 }

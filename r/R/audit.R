@@ -42,15 +42,13 @@ dp_audit <- function(data, formula = NULL, family = gaussian(), bounds, epsilon,
     if (asked$dispersion) refuse("dispersion cannot be had with an audit: leave out dispersion, and write poisson() for quasipoisson()", call = call)
     bounds <- bounds_of(bounds, call)
     data <- frame_of(data, call)
-    read <- read_formula(formula, bounds, call)
+    read <- read_formula(formula, bounds, NULL, call)
     bounds <- with_response(bounds, read$response, asked$family, call)
     if (is_searched(bounds[used_columns(read, bounds)])) {
       refuse("dp_magnitude(): an audit cannot follow a search for bounds: declare bounds", call = call)
     }
-    reader <- Reader(bounds, data, flag(strict, "strict", call), missing, call)
-    columns <- columns_of_terms(read, reader)
-    schema <- schema_of_model(columns, read, reader, NULL)
-    table <- encode(how_to_read(strict = strict, constant = read$intercept), schema, cells_of_model(columns, read, reader, NULL), call)
+    read_as <- how_to_read(strict = flag(strict, "strict", call), constant = TRUE)
+    table <- encode(read_as, schema_of_model(read, bounds, missing, NULL, NULL, call), cells_of_model(read, data, NULL, NULL, call), call)
   }
   done <- result_of(value_of(.Call(wrap__start_audit, table$table, asked, how, is.null(formula)), call), call)
   found <- value_of(.Call(wrap__open_json, done$json), call)

@@ -18,6 +18,8 @@
 #' `dp_schema()` reads the columns of a schema file, and nothing else of it: what it says of target, unit, weights, missing cells or a formula are
 #' arguments of [dp_glm()] and others.
 #'
+#' Bounds are put together with `c()`, taken apart with `[`, and changed with `$<-`: `bounds$age <- c(0, 120)`.
+#'
 #' A factor's levels are not read off a data frame: they are what occurred among private rows. Declare them.
 #'
 #' @return `dp_bounds()` and `dp_schema()` give an object of class `dp_bounds`, which [dp_glm()] and others take; the others a declaration of one
@@ -39,11 +41,11 @@ dp_bounds <- function(...) {
     refuse("column `", names[anyDuplicated(names)], "` is declared twice", call = call)
   }
   columns <- Map(function(name, column) declared_column(name, column, call), names, declared)
-  structure(columns, names = enc2utf8(names), class = "dp_bounds")
+  structure(columns, names = in_utf8(names, "a column's name", call), class = "dp_bounds")
 }
 
 declared_column <- function(name, column, call) {
-  if (inherits(column, "dp_column")) {
+  if (inherits(column, "dp_column") || (is.list(column) && is.character(column$kind))) {
     return(unclass(column))
   }
   if (is.numeric(column) && !is.object(column)) {
@@ -88,7 +90,7 @@ dp_levels <- function(levels, fill = NULL) {
   if (anyNA(unlist(levels))) {
     refuse("a level is missing (NA): a missing cell is no level", call = call)
   }
-  if (is.character(levels)) listed <- lapply(listed, enc2utf8)
+  listed <- lapply(listed, function(level) if (is.character(level)) in_utf8(level, "a level", call) else level)
   column <- list(kind = if (length(listed) == 2) "binary" else "category", levels = listed)
   if (!is.null(fill)) column$fill <- fill
   structure(column, class = "dp_column")
@@ -122,6 +124,45 @@ dp_schema <- function(file) {
     if (!is.null(column$bounds)) column$bounds <- I(column$bounds)
     column
   })
+  structure(columns, class = "dp_bounds")
+}
+
+#' @export
+`[.dp_bounds` <- function(x, i) {
+  taken <- unclass(x)[i]
+  if (anyNA(names(taken))) refuse("there is no column `", setdiff(i, names(x))[1], "` in these bounds", call = sys.call())
+  structure(taken, class = "dp_bounds")
+}
+
+#' @export
+`[[<-.dp_bounds` <- function(x, i, value) {
+  call <- sys.call()
+  if (!is.character(i) || length(i) != 1) refuse("a column's bounds have its name: write bounds$age <- c(17, 90)", call = call)
+  columns <- unclass(x)
+  columns[[in_utf8(i, "a column's name", call)]] <- if (!is.null(value)) declared_column(i, value, call)
+  structure(columns, class = "dp_bounds")
+}
+
+#' @export
+`$<-.dp_bounds` <- function(x, name, value) {
+  x[[name]] <- value
+  x
+}
+
+#' @export
+`[<-.dp_bounds` <- function(x, i, value) {
+  if (!is.character(i)) refuse("columns are changed by name: write bounds$age <- c(17, 90)", call = sys.call())
+  value <- if (is.null(value)) vector("list", length(i)) else rep_len(as.list(value), length(i))
+  for (place in seq_along(i)) x[[i[place]]] <- value[[place]]
+  x
+}
+
+#' @export
+c.dp_bounds <- function(...) {
+  call <- sys.call()
+  parts <- lapply(list(...), function(part) bounds_of(part, call))
+  columns <- do.call(c, parts)
+  if (anyDuplicated(names(columns))) refuse("column `", names(columns)[anyDuplicated(names(columns))], "` is declared twice", call = call)
   structure(columns, class = "dp_bounds")
 }
 

@@ -30,9 +30,9 @@ cells_of <- function(column, name, call = NULL) {
 
 # Texts in UTF-8; what is none counts as missing.
 clean_text <- function(text) {
-  text <- enc2utf8(text)
-  text[!validUTF8(text)] <- NA_character_
-  text
+  is_text <- validEnc(text)
+  text[!is_text] <- NA_character_
+  enc2utf8(text)
 }
 
 how_to_read <- function(name = "data", strict = FALSE, constant = FALSE, needs_target = TRUE, for_means = FALSE) {
@@ -43,7 +43,13 @@ encode <- function(how, schema, columns, call = NULL) {
   value_of(.Call(wrap__encode_columns, how, schema, columns), call)
 }
 
+# Tables of package arrow, which know themselves how to become data frames.
+without_arrow <- function(data) {
+  if (inherits(data, c("ArrowTabular", "Dataset", "arrow_dplyr_query"))) as.data.frame(data) else data
+}
+
 frame_of <- function(data, call = NULL) {
+  data <- without_arrow(data)
   if (is.matrix(data) && !is.null(colnames(data))) data <- as.data.frame(data)
   if (!is.data.frame(data)) {
     refuse("data must be a data frame, got ", what_is(data), call = call)

@@ -3,7 +3,7 @@
 #' What left, and what it cost: every release with its noise, the resulting (epsilon, delta) and the whole curve, whom it protects, and the
 #' conditions of use. Its claim is computed again from its events whenever it is read.
 #'
-#' @param x A fit, means, a description, or a ledger's charge; for the methods, a certificate.
+#' @param x A fit, means or a description; for the methods, a certificate.
 #' @param conditions Whether to print the conditions of use.
 #' @param ... None; for `plot()`, passed on.
 #' @return A list of class `dp_certificate` with `grade` (`"certified"`, `"conditional"` or `"none"`), `epsilon`, `delta`, `events`, `curve`,

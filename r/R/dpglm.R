@@ -14,6 +14,6 @@
 #' to be public.
 #'
 #' @useDynLib dpglm, .registration = TRUE
-#' @importFrom stats coef confint deviance family fitted formula gaussian logLik nobs predict residuals vcov
+#' @importFrom stats anova coef confint deviance df.residual family fitted formula gaussian logLik nobs predict residuals vcov weights
 #' @keywords internal
 "_PACKAGE"

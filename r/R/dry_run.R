@@ -36,14 +36,13 @@ dp_dry_run <- function(formula, rows, family = gaussian(), bounds, epsilon, delt
   }
   asked <- asked_by_wishes(budget, family, wishes_of(list(...), WISHES_OF_FITS, call), 0.95, call)
   if (needs_budget(asked)) check_budget(budget, call)
-  read <- read_formula(formula, bounds, call)
+  read <- read_formula(formula, bounds[setdiff(names(bounds), unit)], unit, call)
   bounds <- with_response(bounds, read$response, asked$family, call)
   asked$bounds_share <- share_for_bounds(bounds_share, bounds[used_columns(read, bounds)], call)
-  reader <- Reader(bounds, NULL, FALSE, missing, call)
   weights <- if (!is.null(weight_bounds)) {
     name <- utils::tail(make.unique(c(names(bounds), "weights")), 1)
     list(name = name, declared = declared_weights(name, weight_bounds, NULL, call))
   }
-  schema <- schema_of_model(columns_of_terms(read, reader), read, reader, unit, weights)
+  schema <- schema_of_model(read, bounds, missing, unit, weights, call)
   certificate_of(value_of(.Call(wrap__planned_fit, asked, schema, rows), call))
 }

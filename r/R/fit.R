@@ -3,14 +3,15 @@
 #' Fits a model by formula with one privacy budget, and gives coefficients with confidence intervals that can be published, and a
 #' certificate that says what left and what it cost ([certificate()]).
 #'
-#' @param formula A formula such as `income ~ age + sex + age:sex + I(age^2)`. The response is a column. Terms are columns, interactions and
-#'   functions of one row: `I`, `log`, `log2`, `log10`, `log1p`, `exp`, `expm1`, `sqrt`, `abs`, arithmetic. Their bounds follow from those of their
-#'   columns. The dot stands for all columns in `bounds` but the response. `scale()`, `poly()` and splines are refused: they are computed from all
-#'   rows, and would leak. In Poisson, gamma and Tweedie models `offset(log(years))` names a column of exposures.
-#' @param data A data frame. Its names, types and number of rows are taken to be public, and nothing else.
+#' @param formula A formula such as `log(charges) ~ age * sex + I(age^2) + ns(bmi, knots = c(25, 30))`. The response is a column, or a function
+#'   of columns. Terms are columns, interactions and functions of one row: `I`, `log`, `log2`, `log10`, `log1p`, `exp`, `expm1`, `sqrt`, `abs`, `pmin`, `pmax`,
+#'   arithmetic, and the curves `ns`, `bs` and `pieces` with knots that you give. Their bounds follow from those of their columns. The dot stands for all
+#'   columns in `bounds` but the response. `scale()`, `poly()`, and splines without knots are refused: they are computed from all rows, and would leak.
+#'   In Poisson, gamma and Tweedie models `offset(log(years))` names a column of exposures.
+#' @param data A data frame, or a table of package \pkg{arrow}. Its names, types and number of rows are taken to be public, and nothing else.
 #' @param family `gaussian()`, `binomial()` with link logit, probit or cloglog, `poisson()`, `quasipoisson()` and `Gamma(link = "log")`, as
-#'   functions, calls or names; or `"multinomial"` or `"tweedie"`. With `binomial()` the second level of the response is modelled against the
-#'   first; a response without an entry in `bounds` is 0 or 1, or a truth value. `quasipoisson()` is `poisson()` with `dispersion = TRUE`.
+#'   functions, calls or names (a name is R's: `"Gamma"` has the inverse link, and is refused); or `"multinomial"` or `"tweedie"`. With `binomial()` the second level of the response is modelled against the
+#'   first; a response without an entry in `bounds`, or with `c(0, 1)`, is 0 or 1, or a truth value. `quasipoisson()` is `poisson()` with `dispersion = TRUE`.
 #' @param bounds Public bounds or levels of every column, from [dp_bounds()] or [dp_schema()]: never read off the rows.
 #' @param epsilon,delta The budget. There is no default: choose the privacy loss you can defend, and `delta` well below 1/n. `epsilon = Inf` with `delta = NULL` runs
 #'   the same algorithm without noise and promises nothing.
@@ -23,8 +24,7 @@
 #' @param weight_bounds Public bounds of the weights, such as `c(0, 200000)`; weights beyond count as the nearest end. Not needed for a column
 #'   that has bounds in `bounds`.
 #' @param missing `"fill"`: a missing cell counts as the middle of its bounds, or as the reference. `"drop"`: its row counts for nothing.
-#'   `"indicator"`: it is filled, and a column of its own, `age=missing`, says where; a row whose response is missing counts for nothing. This
-#'   takes columns by themselves as terms.
+#'   `"indicator"`: it is filled, and a column of its own, `age=missing`, says where; a row whose response is missing counts for nothing.
 #' @param method How to fit, by its name on the command line, such as `"likelihood"` or `"statistics"`.
 #' @param dispersion Also release the dispersion, by how much responses vary more than their means say, paid from the same budget:
 #'   `summary(fit)$dispersion`. It is a clipped mean, so it comes out too small where the budget is small for the rows. Standard errors hold
@@ -80,27 +80,27 @@ dp_glm <- function(formula, data, family = gaussian(), bounds, epsilon, delta,
   bounds <- bounds_of(if (!base::missing(bounds)) bounds, call)
   data <- frame_of(data, call)
   weights <- weights_of(column_or_value(substitute(weights), data, parent.frame(), call), weight_bounds, data, bounds, call)
-  bounds <- bounds[setdiff(names(bounds), weights$name)]
-  read <- read_formula(formula, bounds, call)
-  if (!is.null(weights)) refuse_weight_in_formula(weights$name, read, call)
+  fit_formula(formula, data, bounds, asked, missing, unit, weights, bounds_share, paid, strict, call)
+}
+
+# Fits what is asked by formula, from arguments that were looked at.
+fit_formula <- function(formula, data, bounds, asked, missing, unit, weights, bounds_share, paid, strict, call) {
+  others <- c(unit, weights$name)
+  # What survival explains, its two columns say.
+  read <- read_formula(formula, bounds[setdiff(names(bounds), others)], others, call, with_left = is.null(asked$cuts))
   bounds <- with_response(bounds, read$response, asked$family, call)
   asked$bounds_share <- share_for_bounds(bounds_share, bounds[used_columns(read, bounds)], call)
   if (needs_budget(asked)) check_budget(asked$budget, call)
-
-  reader <- Reader(bounds, data, strict, missing, call)
-  columns <- columns_of_terms(read, reader)
-  schema <- schema_of_model(columns, read, reader, unit, weights)
-  cells <- cells_of_model(columns, read, reader, unit, weights)
-  table <- encode(how_to_read(strict = strict, constant = read$intercept), schema, cells, call)
+  schema <- schema_of_model(read, bounds, missing, unit, weights, call)
+  table <- encode(how_to_read(strict = strict, constant = TRUE), schema, cells_of_model(read, data, unit, weights, call), call)
   done <- result_of(value_of(.Call(wrap__start_fit, table$table, asked, paid), call), call)
-  tell(done$said, call)
-  tell_curator(c(reader$notes$said, table$notes))
+  tell(done$said, table$notes, call)
   fitted <- dp_artefact(done$json)
-  # A formula keeps the environment it was written in, and with it whatever rows are there.
-  environment(formula) <- globalenv()
-  found <- names(fitted$document$bounds)
-  bounds[found] <- lapply(fitted$document$encoding$columns[found], function(column) utils::modifyList(column, list(bounds = I(column$bounds))))
-  structure(c(unclass(fitted), list(call = call, formula = formula, bounds = bounds)), class = class(fitted))
+  # A formula keeps the environment it was written in, and with it whatever rows are there; nor is what hangs on it needed.
+  attributes(formula) <- list(class = "formula", .Environment = globalenv())
+  # What predictions read of new rows.
+  needs <- c(read$features, read$exposure)
+  structure(c(unclass(fitted), list(call = call, formula = formula, needs = needs)), class = class(fitted))
 }
 
 #' @rdname dp_glm
@@ -125,7 +125,7 @@ asked_of_fit <- function(budget, family, intervals, sparsity, method, robust, ri
     dispersion = flag(dispersion, "dispersion", call) || family == "quasipoisson", method = word(method, "method", call), robust = flag(robust, "robust", call),
     ridge = number(ridge, "ridge", call), radius = number(radius, "radius", call), intervals = number(intervals, "intervals", call),
     tune = word(tune, "tune", call), sparsity = whole_number(sparsity, "sparsity", call), row_norm = number(row_norm, "row_norm", call),
-    l1_radius = number(l1_radius, "l1_radius", call), accept = word(accept, "accept", call), uniform = FALSE, bounds_share = NULL
+    l1_radius = number(l1_radius, "l1_radius", call), accept = word(accept, "accept", call), uniform = FALSE, bounds_share = NULL, cuts = NULL
   )
 }
 
@@ -164,8 +164,12 @@ BINARY <- c("logistic", "probit", "cloglog")
 
 family_name <- function(family, call) {
   if (is.function(family)) family <- family()
+  # As in R a name is that of the function: "Gamma" has the inverse link.
   if (is.character(family) && length(family) == 1) {
-    return(if (family %in% names(FAMILIES)) FAMILIES[[family]][[1]] else family)
+    if (!family %in% names(FAMILIES)) {
+      return(family)
+    }
+    family <- getExportedValue("stats", family)()
   }
   if (!inherits(family, "family")) {
     refuse("family must be a family such as binomial(), got ", what_is(family), call = call)
@@ -198,51 +202,25 @@ one_of <- function(value, name, choices, call) {
   value
 }
 
-# A response of two levels needs no declaration: it is 0 or 1, or a truth value.
-with_response <- function(bounds, response, family, call) {
-  if (is.null(bounds[[response]])) {
-    if (!family %in% BINARY) {
-      refuse(
-        "no bounds for the response `", response, "`: add ", response,
-        if (identical(family, "multinomial")) " = c(\"first\", \"second\", ...), its levels," else " = c(LOW, HIGH)",
-        " to dp_bounds(), from public knowledge",
-        call = call
-      )
-    }
+# A response of two levels needs no declaration: it is 0 or 1, or a truth value. Bounds of 0 and 1 say the same.
+with_response <- function(bounds, response, family, call, remedy = NULL) {
+  # What is made of columns has bounds that follow from theirs.
+  if (is.null(response)) {
+    return(bounds)
+  }
+  declared <- bounds[[response]]
+  is_pair <- !is.null(declared) && identical(as.double(declared$bounds), c(0, 1)) && is.null(declared$fill)
+  if (isTRUE(family %in% BINARY) && (is.null(declared) || is_pair)) {
     bounds[[response]] <- unclass(dp_levels(0:1))
+  } else if (is.null(declared)) {
+    what <- if (identical(family, "multinomial")) "c(\"first\", \"second\", ...), its levels," else "c(LOW, HIGH)"
+    refuse(
+      "no bounds for the response `", response, "`: ",
+      if (is.null(remedy)) paste0("add ", response, " = ", what, " to dp_bounds()") else paste0("give ", remedy, " = ", what),
+      ", from public knowledge",
+      call = call
+    )
   }
   if (identical(family, "poisson") && !is.null(bounds[[response]]$magnitude)) bounds[[response]]$kind <- "count"
   bounds
-}
-
-used_columns <- function(read, bounds) {
-  used <- unlist(lapply(read$terms, function(term) lapply(term$factors, all.vars)))
-  intersect(c(used, read$response), names(bounds))
-}
-
-schema_of_model <- function(columns, read, reader, unit, weights = NULL) {
-  declarations <- structure(lapply(columns, `[[`, "declared"), names = vapply(columns, `[[`, "", "name"))
-  if (read$response %in% names(declarations)) {
-    refuse("the response `", read$response, "` is on both sides of the formula", call = reader$call)
-  }
-  schema <- list(intercept = read$intercept, missing = reader$missing, target = read$response)
-  if (!is.null(unit)) schema$unit <- word(unit, "unit", reader$call)
-  if (!is.null(read$exposure)) {
-    schema$exposure <- read$exposure
-    declarations[[read$exposure]] <- declared(reader, read$exposure)
-  }
-  if (!is.null(weights)) {
-    schema$weight <- weights$name
-    declarations[[weights$name]] <- weights$declared
-  }
-  declarations[[read$response]] <- declared(reader, read$response)
-  schema$columns <- declarations
-  schema
-}
-
-cells_of_model <- function(columns, read, reader, unit, weights = NULL) {
-  found <- structure(lapply(columns, `[[`, "cells"), names = vapply(columns, `[[`, "", "name"))
-  for (name in c(read$exposure, read$response, unit)) found[[name]] <- cells(reader, name)
-  if (!is.null(weights)) found[[weights$name]] <- weights$cells
-  found
 }

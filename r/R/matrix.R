@@ -36,7 +36,7 @@ dp_glm_matrix <- function(x, y, family = gaussian(), bounds, response = NULL, ep
   intercept <- flag(intercept, "intercept", call)
   declarations <- structure(rep(list(list(kind = "real", bounds = I(pair))), length(features$names)), names = features$names)
   target <- if (is.null(response)) list() else list(y = declared_column("y", response, call))
-  target <- with_response(target, "y", asked$family, call)
+  target <- with_response(target, "y", asked$family, call, remedy = "response")
   if (length(y) != features$rows) {
     refuse(length(y), " responses for ", features$rows, " rows: give one for each row", call = call)
   }
@@ -49,8 +49,7 @@ dp_glm_matrix <- function(x, y, family = gaussian(), bounds, response = NULL, ep
     features$numbers, features$names, list(given, ids, weights)
   ), call)
   done <- result_of(value_of(.Call(wrap__start_fit, table$table, asked, paid), call), call)
-  tell(done$said, call)
-  tell_curator(table$notes)
+  tell(done$said, table$notes, call)
   fitted <- dp_artefact(done$json)
   structure(c(unclass(fitted), list(call = call)), class = class(fitted))
 }
@@ -89,7 +88,7 @@ features_of <- function(x, call, what = "x") {
   if (!nrow(x) || !ncol(x)) {
     refuse(what, " has ", nrow(x), " rows and ", ncol(x), " columns: check that the export was complete", call = call)
   }
-  names <- if (is.null(colnames(x))) paste0("x", seq_len(ncol(x)) - 1) else enc2utf8(colnames(x))
+  names <- if (is.null(colnames(x))) paste0("x", seq_len(ncol(x)) - 1) else in_utf8(colnames(x), paste0("a column's name of ", what), call)
   if (anyDuplicated(names)) {
     refuse(what, " has two columns called `", names[anyDuplicated(names)], "`: give each a name of its own", call = call)
   }

@@ -5,7 +5,7 @@
 #' @param data A data frame, or a matrix (which may be sparse) whose columns all have the same bounds.
 #' @param bounds Public bounds or levels of the columns to take means of, from [dp_bounds()]; those of the columns `by` and `weights` too. For a matrix one pair.
 #' @param by Take the means of each level of this column apart, in one release.
-#' @param weights The column of survey weights, with bounds above 0.
+#' @param weights The column of survey weights, as a name or a text, with its bounds in `bounds`.
 #' @param precision How precise columns are to be beside the others' 1, as `c(age = 2)`: one of 2 has half the noise.
 #' @param missing `"fill"`: a missing cell counts as the middle of its bounds. `"drop"`: it is counted out, and the mean is of the cells that are there.
 #' @param intervals The level of confidence intervals; `NULL` for none. With a `sparsity`, `method` or `tune` there are none unless you ask.
@@ -26,6 +26,8 @@ dp_mean <- function(data, bounds, epsilon, delta, by = NULL, weights = NULL, pre
   call <- public_call(match.call())
   budget <- budget_of(if (!base::missing(epsilon)) epsilon, if (!base::missing(delta)) delta, insecure_seed, call)
   missing <- one_of(missing, "missing", c("fill", "drop"), call)
+  data <- without_arrow(data)
+  weights <- column_or_value(substitute(weights), data, parent.frame(), call)
   given <- list(
     method = method, intervals = intervals, tune = tune, sparsity = sparsity, deviations = deviations, precision = precision, by = by,
     weights = weights
@@ -37,8 +39,7 @@ dp_mean <- function(data, bounds, epsilon, delta, by = NULL, weights = NULL, pre
   expect_ledger(paid, budget, if (!is.null(unit)) name_of_unit(data, unit, call), call)
   table <- table_of_means(data, if (!base::missing(bounds)) bounds, asked, unit, strict, bounds_share, call)
   done <- result_of(value_of(.Call(wrap__start_mean, table$table, table$asked, paid), call), call)
-  tell(done$said, call)
-  tell_curator(table$notes)
+  tell(done$said, table$notes, call)
   fitted <- dp_artefact(done$json)
   structure(c(unclass(fitted), list(call = call)), class = class(fitted))
 }

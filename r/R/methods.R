@@ -20,7 +20,8 @@
 #' very many coefficients, and of means.
 #'
 #' Residuals, fitted values, the likelihood and what is made of it (deviance, AIC) are not private, nobody paid for them, and asking for them is an
-#' error. A model of class `dp_fit` holds no rows to compute them from.
+#' error, as are weights, residual degrees of freedom and `anova()`. A model of class `dp_fit` holds no rows to compute them from.
+#' `predict()` gives no standard errors.
 #'
 #' @return What the generics give elsewhere.
 #' @examples
@@ -107,7 +108,9 @@ nobs.dp_artefact <- function(object, ...) object$document$n
 #' @rdname dp_fit-methods
 #' @export
 summary.dp_artefact <- function(object, ...) {
-  parts <- list(fit = object, coefficients = terms_of(object), certificate = certificate(object), dispersion = object$document$dispersion)
+  rows <- terms_of(object)
+  if (!is.null(rows$term)) rownames(rows) <- rows$term
+  parts <- list(fit = object, coefficients = rows, certificate = certificate(object), dispersion = object$document$dispersion)
   structure(parts, class = "summary.dp_artefact")
 }
 
@@ -143,6 +146,14 @@ predict.dp_fit <- function(object, newdata, type = c("response", "link"), ...) {
   call <- public_call(match.call())
   call$object <- quote(object)
   type <- one_of(type, "type", c("response", "link"), call)
+  if (...length()) {
+    more <- setdiff(c(names(list(...)), ""), "")
+    refuse(
+      if (length(more)) more[1] else "a further argument", " is none of predict()'s: predictions have no standard errors or intervals here; ",
+      "confint() has those of coefficients, and `dpglm predict --intervals` those of a saved fit",
+      call = call
+    )
+  }
   if (missing(newdata)) {
     refuse("newdata is needed: a private fit keeps no rows, so there are none to predict for", call = call)
   }
@@ -171,23 +182,20 @@ table_to_predict <- function(object, newdata, call) {
     return(value_of(.Call(wrap__encode_matrix, how, encoding_of(object), features$numbers, names, list(NULL, NULL, NULL)), call))
   }
   newdata <- frame_of(newdata, call)
-  if (is.null(object$formula)) {
-    # Read from a file: its columns are taken as they are called there.
-    names <- setdiff(names(encoding$columns), c(object$document$target$name, encoding$unit))
-    columns <- structure(lapply(names, function(name) cells_of(column_of(newdata, name, call), name, call)), names = names)
-  } else {
-    read <- read_formula(object$formula, object$bounds, call)
-    made <- columns_of_terms(read, Reader(object$bounds, newdata, FALSE, encoding_missing(encoding), call))
-    columns <- structure(lapply(made, `[[`, "cells"), names = vapply(made, `[[`, "", "name"))
-    if (!is.null(read$exposure)) columns[[read$exposure]] <- cells_of(column_of(newdata, read$exposure, call), read$exposure, call)
+  # Of a fit that was read from a file the library knows what its formula needs.
+  names <- object$needs
+  if (is.null(names)) {
+    is_read <- vapply(encoding$columns, function(column) !identical(column$kind, "ignore"), TRUE)
+    times <- if (!is.null(object$document$survival)) encoding$exposure
+    names <- setdiff(names(encoding$columns)[is_read], c(object$document$target$name, encoding$unit, encoding$weight, times))
+    if (!is.null(encoding$formula)) names <- intersect(names, names(newdata))
   }
+  columns <- structure(lapply(names, function(name) cells_of(column_of(newdata, name, call), name, call)), names = names)
   encode(how_to_read("newdata", needs_target = FALSE), encoding_of(object), columns, call)
 }
 
 # How to read other rows, as the artefact writes it.
 encoding_of <- function(object) value_of(.Call(wrap__encoding_of, object$json))
-
-encoding_missing <- function(encoding) if (is.null(encoding$missing)) "fill" else encoding$missing
 
 `%||%` <- function(a, b) if (is.null(a)) b else a
 
@@ -243,6 +251,26 @@ logLik.dp_artefact <- function(object, ...) not_private("the likelihood and what
 
 #' @export
 deviance.dp_artefact <- function(object, ...) not_private("the deviance and what is made of it", ": compare fits on public or held-out rows")
+
+#' @export
+weights.dp_artefact <- function(object, ...) not_private("weights")
+
+#' @export
+df.residual.dp_artefact <- function(object, ...) {
+  refuse(
+    "there are no residual degrees of freedom: intervals are normal, for the sampling error and the noise together. nobs() has the number of rows",
+    call = sys.call(), usage = FALSE
+  )
+}
+
+#' @export
+anova.dp_artefact <- function(object, ...) {
+  refuse(
+    "anova() compares likelihoods, which are made of private rows, and nothing paid for them: confint() says what coefficients can be, ",
+    "and `dpglm summary --contrast` compares those of a saved fit",
+    call = sys.call(), usage = FALSE
+  )
+}
 
 #' @export
 family.dp_fit <- function(object, ...) {

@@ -19,7 +19,7 @@
 #' @export
 dp_plan <- function(model, columns, delta, rows = NULL, epsilon = NULL, error = NULL, sparsity = NULL, sigma = NULL,
                     feature_bounds = NULL, target_bounds = NULL, mean_count = NULL, runs = 40, cache = NULL) {
-  call <- match.call()
+  call <- public_call(match.call())
   asked <- list(
     model = word(model, "model", call), columns = whole_number(columns, "columns", call), rows = whole_number(rows, "rows", call),
     epsilon = number(epsilon, "epsilon", call), delta = number(delta, "delta", call), error = number(error, "error", call),
@@ -29,7 +29,7 @@ dp_plan <- function(model, columns, delta, rows = NULL, epsilon = NULL, error = 
     runs = whole_number(runs, "runs", call), cache = if (!is.null(cache)) path.expand(word(cache, "cache", call))
   )
   done <- result_of(value_of(.Call(wrap__start_plan, asked), call), call)
-  tell(done$said, call)
+  tell(done$said, call = call)
   found <- value_of(.Call(wrap__open_json, done$json), call)
   structure(c(found[-1], list(json = done$json, text = done$text, call = call)), class = "dp_plan")
 }

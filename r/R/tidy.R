@@ -56,6 +56,7 @@ augment.dp_fit <- function(x, data = NULL, newdata = NULL, ...) {
     refuse("augment() needs data: a private fit keeps no rows; give public ones, or rows that stay with you", call = sys.call())
   }
   predicted <- predict(x, rows)
+  if (!is.data.frame(rows)) rows <- as.data.frame(as.matrix(rows))
   if (is.matrix(predicted)) {
     colnames(predicted) <- paste0(".fitted_", colnames(predicted))
     return(as_tibble(cbind(rows, as.data.frame(predicted))))

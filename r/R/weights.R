@@ -1,11 +1,12 @@
 # Sampling weights: private as the rows are, within public bounds.
 
 # An argument as glm() reads it: the name of a column, or an expression of columns and what else there is.
-column_or_value <- function(written, data, frame, call) {
+column_or_value <- function(written, data, frame, call, what = "weights") {
+  if (!is.data.frame(data)) data <- NULL
   if (is.name(written) && as.character(written) %in% names(data)) {
     return(as.character(written))
   }
-  tryCatch(eval(written, data, frame), error = function(error) refuse("weights: ", conditionMessage(error), call = call))
+  tryCatch(eval(written, data, frame), error = function(error) refuse(what, ": ", conditionMessage(error), call = call))
 }
 
 # Name, declaration and cells of the weights, which are a column or one number for each row; NULL without weights.
@@ -47,11 +48,4 @@ refuse_unbounded_weights <- function(call) {
     "weights need public bounds and these have no default: give weight_bounds = c(LOW, HIGH), such as c(0, 200000) of a survey",
     call = call
   )
-}
-
-refuse_weight_in_formula <- function(name, read, call) {
-  used <- c(unlist(lapply(read$terms, function(term) lapply(term$factors, all.vars))), read$response, read$exposure)
-  if (name %in% used) {
-    refuse("weights: column `", name, "` is in the formula too: leave it out there", call = call)
-  }
 }

@@ -177,13 +177,13 @@ fn run(
     domain: Option<Domain>,
     mut rng: RandomSource,
 ) -> PyResult<(String, String)> {
-    running::run(py, None, move |_| {
+    running::run(py, None, move |progress| {
         let subject = subject();
         let mut stage = match rows {
             Rows::Table(table) => Stage::of_tables(*table, None, domain.as_ref(), &subject, &mut rng)?,
             Rows::Simulated(wanted) => ground::simulated(&wanted, domain.as_ref(), &subject, &mut rng)?,
         };
-        let findings = attack.run(&subject, &mut stage, &mut rng)?;
+        let findings = attack.run(&subject, &mut stage, &mut rng, progress)?;
         let document =
             AuditDocument::new(&findings, &subject, &stage, attack.claim, attack.confidence, attack.runs);
         Ok((render::json(&document)?, document.in_words()))

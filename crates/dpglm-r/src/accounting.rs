@@ -8,9 +8,10 @@ use extendr_api::prelude::*;
 
 type Done<T> = std::result::Result<T, Failure>;
 
-/// Epsilon at a delta, by which bound, and the whole curve.
-pub fn account(events: &Robj, delta: f64) -> Done<Robj> {
+/// Epsilon at a delta, by which bound, and the whole curve. Without a delta the guarantee is pure.
+pub fn account(events: &Robj, delta: Option<f64>) -> Done<Robj> {
     let events: Vec<Event> = values::read(events)?;
+    let delta = delta.unwrap_or(0.0);
     let guarantee = library::account(&events, delta)?;
     let curve = library::curve(&events)?;
     let (epsilons, deltas): (Vec<f64>, Vec<f64>) = curve.into_iter().unzip();
@@ -21,11 +22,6 @@ pub fn account(events: &Robj, delta: f64) -> Done<Robj> {
         curve = list!(epsilon = epsilons, delta = deltas)
     )
     .into())
-}
-
-/// Delta at an epsilon.
-pub fn delta_at(events: &Robj, epsilon: f64) -> Done<f64> {
-    Ok(library::delta_at(&values::read::<Vec<Event>>(events)?, epsilon)?)
 }
 
 /// The template with noise that meets the budget beside what is spent. Without a delta the guarantee is pure.

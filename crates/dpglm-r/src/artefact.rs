@@ -7,7 +7,6 @@ use dpglm_io::write_atomically;
 use dpglm_report::{PaidFrom, Source, html};
 use dpglm_sign::PublicKey;
 use dpglm_workflow::Failure;
-use dpglm_workflow::describe::document::DescribeDocument;
 use dpglm_workflow::document::{Artefact, FitDocument, parse};
 use dpglm_workflow::predict::{linear_predictors, predict};
 use dpglm_workflow::signed;
@@ -54,7 +53,7 @@ pub fn encoding(json: &str) -> Done<String> {
 pub fn predictions(json: &str, table: &Table) -> Done<Robj> {
     let artefact = read(json)?;
     let fit = fit(&artefact)?;
-    if table.names() != fit.columns {
+    if table.names() != fit.features() {
         return Err(Failure::Failed(
             "newdata: its columns are not those of the model: give the columns that it was fitted to".into(),
         ));
@@ -63,23 +62,13 @@ pub fn predictions(json: &str, table: &Table) -> Done<Robj> {
     table.with(|encoded| {
         let predictors = linear_predictors(encoded, &blocks, &fit.encoding);
         let predicted = predict(fit, &predictors, encoded.exposure.as_deref());
-        let link: Vec<f64> = predictors.into_iter().flatten().collect();
+        let mut link: Vec<f64> = predictors.into_iter().flatten().collect();
+        // As R's own models: an offset is a part of the link.
+        if let Some(exposures) = encoded.exposure.as_ref().filter(|_| fit.survival.is_none()) {
+            link.iter_mut().zip(exposures.iter().cycle()).for_each(|(link, exposure)| *link += exposure.ln());
+        }
         let mean: Vec<f64> = predicted.rows.into_iter().flatten().collect();
         Ok(list!(link = link, response = mean, columns = predicted.columns).into())
-    })
-}
-
-/// A description as SVG, as one HTML page, or as bars of text.
-pub fn drawn(json: &str, how: &str) -> Done<String> {
-    let artefact = read(json)?;
-    let description: &DescribeDocument = match &artefact {
-        Artefact::Describe(description) => description,
-        _ => return Err(Failure::Failed("only a description can be drawn".into())),
-    };
-    Ok(match how {
-        "svg" => description.svg(),
-        "html" => description.html(),
-        _ => description.bars(),
     })
 }
 

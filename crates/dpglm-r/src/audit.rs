@@ -110,10 +110,10 @@ fn run(
     domain: Option<Domain>,
     mut rng: RandomSource,
 ) -> Result<Robj, Failure> {
-    Ok(running::start(move |_, _| {
+    Ok(running::start(move |_, progress| {
         let subject = subject();
         let mut stage = Stage::of_tables(rows, None, domain.as_ref(), &subject, &mut rng)?;
-        let findings = attack.run(&subject, &mut stage, &mut rng)?;
+        let findings = attack.run(&subject, &mut stage, &mut rng, progress)?;
         let document =
             AuditDocument::new(&findings, &subject, &stage, attack.claim, attack.confidence, attack.runs);
         Ok((render::json(&document)?, Some(document.in_words())))

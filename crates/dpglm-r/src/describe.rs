@@ -47,7 +47,8 @@ pub fn describe(table: &Table, asked: &Robj, ledger: &Robj) -> Result<Robj, Fail
     };
     let prepared = description.prepare(&table.schema)?;
     let encoded = table.take()?;
-    Ok(running::start(move |say, _| {
+    Ok(running::start(move |say, progress| {
+        progress(0, 1);
         let grant = Grant::new(privacy, payer.as_ref(), &rng)?;
         let document = prepared.describe(&encoded, grant, &mut rng, say)?;
         Ok((render::json(&document)?, None))

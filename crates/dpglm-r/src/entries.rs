@@ -21,7 +21,7 @@ fn answer<T: Into<Robj>>(done: Done<T>) -> Robj {
 }
 
 fn text(robj: &Robj) -> Done<&str> {
-    robj.as_str().ok_or_else(|| Failure::Usage("a text is needed".into()))
+    values::optional_text(robj)?.ok_or_else(|| Failure::Usage("a text is needed".into()))
 }
 
 fn number(robj: &Robj) -> Done<f64> {
@@ -40,11 +40,6 @@ fn with_table<T>(handle: &Robj, work: impl FnOnce(&Table) -> Done<T>) -> Done<T>
 fn with_job<T>(handle: &Robj, work: impl FnOnce(&Job) -> Done<T>) -> Done<T> {
     let handle: ExternalPtr<Job> = handle.try_into().map_err(|_| stranger("the computation"))?;
     work(handle.try_addr().map_err(|_| stranger("the computation"))?)
-}
-
-#[extendr]
-fn library_version() -> &'static str {
-    env!("CARGO_PKG_VERSION")
 }
 
 #[extendr]
@@ -70,12 +65,14 @@ fn read_schema(toml: Robj) -> Robj {
 
 #[extendr]
 fn schema_of_means(schema: Robj, by: Robj, weights: Robj) -> Robj {
-    answer(fit::schema_of_means(&schema, by.as_str(), weights.as_str()))
+    let read =
+        || fit::schema_of_means(&schema, values::optional_text(&by)?, values::optional_text(&weights)?);
+    answer(read())
 }
 
 #[extendr]
 fn schema_of_description(schema: Robj, by: Robj) -> Robj {
-    answer(describe::schema_of(&schema, by.as_str()))
+    answer(values::optional_text(&by).and_then(|by| describe::schema_of(&schema, by)))
 }
 
 #[extendr]
@@ -168,19 +165,13 @@ fn predict_rows(json: Robj, table: Robj) -> Robj {
 }
 
 #[extendr]
-fn draw_description(json: Robj, how: Robj) -> Robj {
-    let drawn = || artefact::drawn(text(&json)?, text(&how)?);
-    answer(drawn())
-}
-
-#[extendr]
 fn make_key(to: Robj) -> Robj {
     answer(path(&to).and_then(artefact::keygen))
 }
 
 #[extendr]
 fn save_artefact(json: Robj, to: Robj, key_file: Robj) -> Robj {
-    let save = || artefact::save(text(&json)?, path(&to)?, key_file.as_str());
+    let save = || artefact::save(text(&json)?, path(&to)?, values::optional_text(&key_file)?);
     answer(save())
 }
 
@@ -192,8 +183,11 @@ fn verify_artefact(from: Robj, key: Robj) -> Robj {
 
 #[extendr]
 fn report_page(names: Robj, documents: Robj, ledger: Robj) -> Robj {
-    let texts = |robj: &Robj| robj.as_string_vector().unwrap_or_default();
-    answer(artefact::report(texts(&names), &texts(&documents), ledger.as_str()))
+    let report = || {
+        let (names, documents) = (values::texts(&names)?, values::texts(&documents)?);
+        artefact::report(names, &documents, values::optional_text(&ledger)?)
+    };
+    answer(report())
 }
 
 #[extendr]
@@ -232,12 +226,7 @@ fn ledger_holds(at: Robj, hash: Robj) -> Robj {
 
 #[extendr]
 fn account_events(listed: Robj, delta: Robj) -> Robj {
-    answer(number(&delta).and_then(|delta| events::account(&listed, delta)))
-}
-
-#[extendr]
-fn delta_of_events(listed: Robj, epsilon: Robj) -> Robj {
-    answer(number(&epsilon).and_then(|epsilon| events::delta_at(&listed, epsilon)))
+    answer(events::account(&listed, delta.as_real()))
 }
 
 #[extendr]
@@ -264,7 +253,6 @@ fn rounded_up(value: Robj) -> Robj {
 
 extendr_module! {
     mod dpglm;
-    fn library_version;
     fn encode_columns;
     fn encode_matrix;
     fn stored_column;
@@ -285,7 +273,6 @@ extendr_module! {
     fn open_artefact;
     fn open_json;
     fn predict_rows;
-    fn draw_description;
     fn make_key;
     fn save_artefact;
     fn verify_artefact;
@@ -297,7 +284,6 @@ extendr_module! {
     fn room_in_ledger;
     fn ledger_holds;
     fn account_events;
-    fn delta_of_events;
     fn calibrate_events;
     fn certificate_of;
     fn encoding_of;

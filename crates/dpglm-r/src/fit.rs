@@ -11,6 +11,7 @@ use dpglm_io::{EncodedColumn, Schema, Target, UniformBounds};
 use dpglm_workflow::ledger::Grant;
 use dpglm_workflow::means::{MeanMethod, Means};
 use dpglm_workflow::model::{FitRequest, Method, Model, TableFacts};
+use dpglm_workflow::survival::Survival;
 use dpglm_workflow::tune::{self, Tune};
 use dpglm_workflow::{Failure, PublicFacts, budget, fit as assembly, planned, render};
 use extendr_api::Robj;
@@ -68,6 +69,8 @@ pub struct Asked {
     budget: Budgeted,
     family: Option<String>,
     power: Option<f64>,
+    /// Where the hazard may change, of a model of survival whose times are the exposure.
+    cuts: Option<Vec<f64>>,
     dispersion: bool,
     method: Option<String>,
     robust: bool,
@@ -137,11 +140,18 @@ impl Asked {
     pub fn model(&self, target: &Target, columns: &[EncodedColumn], schema: &Schema) -> Done<Model> {
         let size = |c: &EncodedColumn| c.scaling.lower.abs().max(c.scaling.upper.abs());
         let entry = if self.uniform { 1.0 } else { columns.iter().map(size).fold(0.0, f64::max) };
+        let survival = match &self.cuts {
+            None => None,
+            Some(cuts) => {
+                let time = schema.exposure().unwrap_or_default();
+                Some(Survival::of_exposure(schema, time, &target.name, cuts.clone())?)
+            }
+        };
         let request = FitRequest {
             family: self.family.as_deref().map(|name| render::named("family", name)).transpose()?,
             power: self.power,
             dispersion: self.dispersion,
-            survival: None,
+            survival,
             method: self.method.as_deref().map(|name| render::named("method", name)).transpose()?,
             robust: self.robust,
             ridge: self.ridge,
@@ -200,7 +210,9 @@ pub fn mean(table: &Table, asked: &Robj, ledger: &Robj) -> Done<Robj> {
     let (means, privacy) = asked.means(&table.schema)?;
     let mut rng = asked.budget.source()?;
     let encoded = table.take()?;
-    Ok(running::start(move |say, _| {
+    Ok(running::start(move |say, progress| {
+        // Means have no steps to stop between, but none begins, and nothing is paid, after an interrupt.
+        progress(0, 1);
         let grant = Grant::new(privacy, payer.as_ref(), &rng)?;
         let document = assembly::take_means(&means, &encoded, grant, &mut rng, say)?;
         Ok((render::json(&document)?, None))

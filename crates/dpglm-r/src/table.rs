@@ -100,7 +100,7 @@ impl How {
 
 /// A schema from R's lists, or from its JSON.
 pub fn schema(declared: &Robj) -> Done<Schema> {
-    let text = match declared.as_str() {
+    let text = match values::optional_text(declared)? {
         Some(text) => text.to_owned(),
         None => values::json(declared)?,
     };
@@ -131,8 +131,8 @@ impl Column {
         let (codes, meanings) = (parts.elt(0).map_err(|_| wrong())?, parts.elt(1).map_err(|_| wrong())?);
         // A missing code is the smallest integer: no place, so a missing cell.
         let codes = codes.as_integer_slice().ok_or_else(wrong)?.iter().map(|code| i64::from(*code)).collect();
-        let meanings = if let Some(texts) = meanings.as_str_vector() {
-            texts.into_iter().map(|text| Meaning::Text(text.to_owned())).collect()
+        let meanings = if meanings.is_string() {
+            values::texts(&meanings)?.into_iter().map(Meaning::Text).collect()
         } else {
             let truths = meanings.as_logical_slice().ok_or_else(wrong)?;
             truths.iter().map(|truth| Meaning::Truth(truth.is_true())).collect()
@@ -153,8 +153,10 @@ pub fn columns(how: &Robj, declared: &Robj, columns: &Robj) -> Done<Robj> {
     let how: How = values::read(how)?;
     let schema = how.schema(declared)?;
     let list = columns.as_list().ok_or_else(|| stranger("the table"))?;
-    let read: Vec<(String, Column)> =
-        list.iter().map(|(name, cells)| Ok((name.to_owned(), Column::new(&cells)?))).collect::<Done<_>>()?;
+    let read: Vec<(String, Column)> = list
+        .iter()
+        .map(|(name, cells)| Ok((values::utf8(name)?.to_owned(), Column::new(&cells)?)))
+        .collect::<Done<_>>()?;
     let cells: Vec<(String, Cells<'_>)> =
         read.iter().map(|(name, column)| (name.clone(), column.cells())).collect();
     let encoded = memory::encode_columns(&how.name, &cells, &schema, &how.options())?;
@@ -169,7 +171,7 @@ pub fn matrix(how: &Robj, declared: &Robj, x: &Robj, names: &Robj, beside: &Robj
     let (response, units, weights) = (part(0)?, part(1)?, part(2)?);
     let how: How = values::read(how)?;
     let mut schema = how.schema(declared)?;
-    let names = names.as_string_vector().unwrap_or_default();
+    let names = values::texts(names)?;
     let options = how.options();
     let mut encoded = match given(x) {
         Some(sparse) => {
@@ -221,7 +223,8 @@ fn given(robj: &Robj) -> Option<List> {
 
 fn three(parts: &List) -> Done<(String, Robj, Robj)> {
     let part = |place| parts.elt(place).map_err(|_| stranger("the column"));
-    let name = part(0)?.as_str().map(str::to_owned).ok_or_else(|| stranger("the column"))?;
+    let name = part(0)?;
+    let name = values::optional_text(&name)?.map(str::to_owned).ok_or_else(|| stranger("the column"))?;
     Ok((name, part(1)?, part(2)?))
 }
 

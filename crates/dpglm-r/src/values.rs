@@ -16,6 +16,24 @@ pub fn without_place(message: &str) -> String {
     message.rsplit_once(" at line ").map_or(message, |(what, _)| what).to_owned()
 }
 
+/// A text of R's, if it is UTF-8: R does not say that it is, and bytes that are not would be no `str`.
+pub fn utf8(text: &str) -> std::result::Result<&str, Failure> {
+    std::str::from_utf8(text.as_bytes()).map_err(|_| {
+        Failure::Usage("a text is not in UTF-8: declare its encoding, and convert it with enc2utf8()".into())
+    })
+}
+
+/// One text, if there is one.
+pub fn optional_text(robj: &Robj) -> std::result::Result<Option<&str>, Failure> {
+    robj.as_str().map(utf8).transpose()
+}
+
+/// All texts.
+pub fn texts(robj: &Robj) -> std::result::Result<Vec<String>, Failure> {
+    let all = robj.as_str_vector().unwrap_or_default();
+    all.into_iter().map(|text| utf8(text).map(str::to_owned)).collect()
+}
+
 /// An R value as JSON: lists with names are objects, those without are arrays; a vector of length one is its element, unless `I()` was
 /// said of it.
 pub fn json(robj: &Robj) -> std::result::Result<String, Failure> {
@@ -37,7 +55,7 @@ fn write(robj: &Robj, out: &mut String) -> std::result::Result<(), Failure> {
                 out.push(',');
             }
             if is_object {
-                text(name, out);
+                text(utf8(name)?, out);
                 out.push(':');
             }
             write(&value, out)?;
@@ -55,10 +73,10 @@ fn write(robj: &Robj, out: &mut String) -> std::result::Result<(), Failure> {
     } else if let Some(texts) = robj.as_str_vector() {
         let quoted = |t: &&str| {
             let mut out = String::new();
-            text(t, &mut out);
-            out
+            text(utf8(t)?, &mut out);
+            Ok(out)
         };
-        texts.iter().map(quoted).collect()
+        texts.iter().map(quoted).collect::<std::result::Result<_, Failure>>()?
     } else {
         return Err(Failure::Usage(
             "a value is neither a number, a text, a truth value nor a list of these".into(),

@@ -5,7 +5,7 @@ pub mod report;
 pub mod subject;
 
 use super::failure::Failure;
-use dpglm::audit::{Findings, Ground, Inspection, Opposite};
+use dpglm::audit::{Findings, Ground, Inspection, Opposite, Table};
 use dpglm::central::Privacy;
 use dpglm::error::{Message, Parameter};
 use dpglm::noise::RandomSource;
@@ -32,13 +32,20 @@ pub struct Attack {
 }
 
 impl Attack {
-    /// Runs the attacks.
+    /// Runs the attacks. `progress` is told before each run of the method how many are over; their number is not known beforehand, and
+    /// is 0.
     pub fn run(
         &self,
         subject: &Subject,
         stage: &mut Stage,
         rng: &mut RandomSource,
+        progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Findings, Failure> {
+        let mut over = 0;
+        let mut begins = || {
+            progress(over, 0);
+            over += 1;
+        };
         let mut inspection = Inspection::new(subject.estimand()?, 1.0 - self.confidence)?.runs(self.runs);
         if let Some(pilot) = self.pilot.filter(|&pilot| pilot > 0) {
             inspection = inspection.pilot(pilot);
@@ -56,7 +63,11 @@ impl Attack {
                 )));
             }
             let mut fit = subject.estimator(stage, stage.base.rows(), self.privacy)?;
-            return Ok(inspection.neighbours(&stage.base, right, promise, &mut *fit, rng)?);
+            let mut watched = |table: &Table, rng: &mut RandomSource| {
+                begins();
+                fit(table, rng)
+            };
+            return Ok(inspection.neighbours(&stage.base, right, promise, &mut watched, rng)?);
         }
         let canaries = self.canaries.unwrap_or((stage.base.rows() / 4).clamp(1, 500));
         // Canaries take the places of rows.
@@ -83,6 +94,10 @@ impl Attack {
             reference: &stage.reference,
             cells: &stage.cells,
         };
-        Ok(inspection.run(&ground, promise, &mut *fit, rng)?)
+        let mut watched = |table: &Table, rng: &mut RandomSource| {
+            begins();
+            fit(table, rng)
+        };
+        Ok(inspection.run(&ground, promise, &mut watched, rng)?)
     }
 }

@@ -15,6 +15,7 @@ test_that("a fit answers what R's users ask", {
   expect_output(print(fit), "Logistic model of income")
   expect_output(print(summary(fit)), "fixed seed")
   expect_true(all(c("std.error", "conf.low") %in% names(summary(fit)$coefficients)))
+  expect_equal(summary(fit)$coefficients["age", "std.error"], sqrt(variances["age", "age"]))
   expect_equal(family(fit)$family, "binomial")
   expect_equal(formula(fit), income ~ age + sex, ignore_formula_env = TRUE)
   # Near what the rows were drawn from: within five standard errors.
@@ -77,6 +78,11 @@ test_that("exposures are offsets", {
   theirs <- stats::glm(count ~ x + offset(log(years)), stats::poisson(), frame)
   expect_equal(unname(coef(fit)), unname(coef(theirs)), tolerance = 1e-3)
   expect_equal(predict(fit, frame), unname(stats::fitted(theirs)), tolerance = 1e-3)
+  # An offset is a part of the link, as of R's own.
+  expect_equal(exp(predict(fit, frame, type = "link")), predict(fit, frame))
+  expect_equal(predict(fit, frame, type = "link"), unname(stats::predict(theirs)), tolerance = 1e-3)
+  dotted <- quietly(dp_glm(count ~ . + offset(log(years)), frame, poisson(), bounds, NULL, NULL, method = "reference"))
+  expect_equal(coef(dotted), coef(fit))
 })
 
 test_that("covariances are those of each level, of few columns, and of one", {
@@ -96,7 +102,7 @@ test_that("each family is R's own, without noise", {
   frame <- people()
   frame$hours <- pmin(stats::rgamma(3000, 2, 2 / exp(0.5 + 0.01 * frame$age)), 30)
   bounds <- BOUNDS
-  bounds$hours <- list(kind = "real", bounds = I(c(0.001, 30)))
+  bounds$hours <- c(0.001, 30)
   families <- list(stats::Gamma(link = "log"), binomial("probit"), binomial("cloglog"), stats::quasipoisson())
   responses <- c("hours", "income", "income", "visits")
   for (place in seq_along(families)) {
@@ -119,6 +125,9 @@ test_that("weights are those of a survey", {
   expect_identical(coef(fit(bounds, weights = "w")), coef(named))
   expect_identical(coef(fit(BOUNDS, weights = frame$w, weight_bounds = c(0, 10))), coef(named))
   expect_false(identical(coef(fit(BOUNDS)), coef(named)))
+  computed <- quietly(dp_lm(visits ~ log(age) + ., frame, bounds, Inf, NULL, weights = w, intervals = NULL))
+  theirs <- stats::lm(pmin(visits, 9) ~ log(age) + age, frame, weights = w)
+  expect_equal(predict(computed, frame), unname(stats::fitted(theirs)), tolerance = 1e-3)
   # The dot is all features, and weights are none.
   expect_named(coef(quietly(dp_lm(visits ~ ., frame, bounds, 1, 1e-6, weights = w))), c("(Intercept)", "age"))
   expect_length(predict(named, frame["age"]), 3000)
@@ -130,7 +139,7 @@ test_that("weights are those of a survey", {
   }
   expect_false(identical(coef(wide(weights = frame$w, weight_bounds = c(0, 10))), coef(wide())))
   planned <- dp_dry_run(visits ~ age, 3000, gaussian(), BOUNDS, 1, 1e-6, weight_bounds = c(0, 10))
-  expect_equal(planned$document$events, certificate(named)$document$events)
+  expect_equal(noise_of(planned), noise_of(certificate(named)))
 })
 
 test_that("what is missing can be a column of its own", {
@@ -142,7 +151,9 @@ test_that("what is missing can be a column of its own", {
   found <- predict(fit, data.frame(age = c(30, NA), work = "Private"), type = "link")
   expect_equal(found, b[["(Intercept)"]] + c(30, 53.5) * b[["age"]] + c(0, 1) * b[["age=missing"]])
   planned <- dp_dry_run(income ~ age + work, 3000, binomial(), BOUNDS, 1, 1e-6, missing = "indicator")
-  expect_equal(planned$document$events, certificate(fit)$document$events)
+  expect_equal(noise_of(planned), noise_of(certificate(fit)))
+  computed <- quietly(dp_glm(income ~ log(age) + work, frame, binomial(), BOUNDS, 1, 1e-6, missing = "indicator"))
+  expect_true(all(c("log(age)", "age=missing") %in% names(coef(computed))))
 })
 
 test_that("units, sparsity and magnitudes work", {
@@ -150,11 +161,11 @@ test_that("units, sparsity and magnitudes work", {
   frame$id <- paste0("p", rep(1:1000, 3))
   fit <- quietly(dp_lm(visits ~ age, frame, BOUNDS, 1, 1e-6, intervals = NULL, unit = "id"))
   expect_equal(nobs(fit), 1000)
-  expect_match(certificate(fit)$text, "id")
+  expect_match(certificate(fit)$text, "all rows of any one id", fixed = TRUE)
   sparse <- quietly(dp_glm(income ~ ., frame, binomial(), BOUNDS, 4, 1e-6, sparsity = 1))
   expect_length(sparse$document$support, 1)
   bounds <- BOUNDS
-  bounds$age <- unclass(dp_magnitude(1e4, 1))
+  bounds$age <- dp_magnitude(1e4, 1)
   found <- quietly(dp_glm(income ~ age, frame, binomial(), bounds, 2, 1e-6))
   ends <- found$document$bounds$age
   expect_true(ends[1] < 30 && ends[2] > 70 && ends[2] < 1e4)
@@ -189,6 +200,53 @@ test_that("what cells hold makes no error", {
   expect_silent(dp_glm(income ~ age, frame[-7, ], binomial(), dp_bounds(age = c(17, 90)), 1, 1e-6))
 })
 
+test_that("what depends on cells is a note to the curator, never a warning or an error", {
+  frame <- people(400)
+  frame$sex <- "m"
+  ledger <- dp_ledger_create(tempfile(fileext = ".ledger"), epsilon = 9, delta = 1e-4)
+  fit <- function() dp_glm(sex ~ age, frame, binomial(), BOUNDS, 1, 1e-6, ledger = ledger)
+  said <- said_by(fit())
+  of_labels <- Filter(function(condition) grepl("no row has a declared level", conditionMessage(condition)), said)
+  expect_length(of_labels, 1)
+  expect_s3_class(of_labels[[1]], "dpglm_curator_note")
+  expect_false(any(vapply(said, inherits, TRUE, "warning")))
+  # Under these options the fit, which the ledger paid for, was lost.
+  kept <- options(warn = 2)
+  on.exit(options(kept))
+  expect_s3_class(quietly(fit()), "dp_fit")
+})
+
+test_that("notes are said: those of public numbers to all, those of cells to the curator", {
+  frame <- people(400)
+  frame$copy <- frame$age
+  bounds <- c(BOUNDS, dp_bounds(copy = c(17, 90)))
+  ledger <- dp_ledger_create(tempfile(fileext = ".ledger"), epsilon = 90, delta = 1e-4)
+  said <- said_by(dp_glm(income ~ age + copy, frame, binomial(), bounds, 20, 1e-6, ledger = ledger))
+  words <- vapply(said, conditionMessage, "")
+  head <- said[[grep("Its head is now", words)]]
+  expect_s3_class(head, "dpglm_note")
+  expect_match(conditionMessage(head), summary(ledger)$head, fixed = TRUE)
+  alike <- said[[grep("nearly the same column twice", words)]]
+  expect_s3_class(alike, "dpglm_curator_note")
+  expect_match(conditionMessage(alike), "^note for the curator, not for publication: nearly")
+  undetermined <- said_by(dp_glm(income ~ ., frame, binomial(), BOUNDS, 0.01, 1e-6))
+  expect_true(any(vapply(undetermined, function(note) inherits(note, "dpglm_note") && grepl("no coefficient can be determined", conditionMessage(note)), TRUE)))
+})
+
+test_that("a rendered page has no notes to the curator", {
+  skip_if_not_installed("knitr")
+  page <- tempfile(fileext = ".Rmd")
+  writeLines(c(
+    "```{r}", "frame <- data.frame(age = c(200, runif(99, 20, 80)))",
+    "mean <- dpglm::dp_mean(frame, dpglm::dp_bounds(age = c(17, 90)), 1, 1e-6)", "coef(mean)", "```"
+  ), page)
+  output <- tempfile(fileext = ".md")
+  said <- utils::capture.output(invisible(knitr::knit(page, output, quiet = TRUE, envir = new.env())), type = "message")
+  expect_false(any(grepl("curator", readLines(output))))
+  expect_true(any(grepl("note for the curator", said)))
+  expect_true(any(grepl("coef", readLines(output))))
+})
+
 test_that("a fit holds no row, wherever it was made", {
   secret <- 12345.678901
   inside <- function(how) {
@@ -208,6 +266,15 @@ test_that("a fit holds no row, wherever it was made", {
       do.call(dp_glm, list(visits ~ sex, frame, gaussian(), BOUNDS, 1, 1e-6, weights = frame$age, weight_bounds = c(0, 90)))
     }),
     inside(function(frame, formula) do.call(dp_glm, list(formula, frame, binomial(), BOUNDS, 1, 1e-6))),
+    # A closure, an attribute and what was written into a call keep the rows of the function that made them.
+    inside(function(frame, formula) {
+      family <- function() binomial()
+      do.call(dp_glm, list(formula, frame, family, BOUNDS, 1, 1e-6))
+    }),
+    inside(function(frame, formula) do.call(dp_glm, list(formula, frame, "binomial", BOUNDS, structure(1, of = frame), 1e-6))),
+    inside(function(frame, formula) eval(bquote(dp_glm(income ~ age, subset(.(frame), visits > 0), "binomial", BOUNDS, 1, 1e-6)))),
+    inside(function(frame, formula) dp_glm(structure(formula, of = frame), frame, binomial(), BOUNDS, 1, 1e-6)),
+    inside(function(frame, formula) dp_glm(income ~ log(age), frame, binomial(), BOUNDS, 1, 1e-6)),
     inside(function(frame, formula) do.call(dp_lm, list(visits ~ age, data = frame, bounds = BOUNDS, epsilon = 1, delta = 1e-6))),
     inside(function(frame, formula) do.call(dp_mean, list(frame, BOUNDS, 1, 1e-6))),
     inside(function(frame, formula) do.call(dp_describe, list(frame, BOUNDS, 1, 1e-6))),
@@ -229,24 +296,35 @@ test_that("errors are conditions in R's words", {
   expect_match(conditionMessage(fails(1, 1e-6, weights = rep(1, 300))), "weights need public bounds")
   expect_match(conditionMessage(fails(1, 1e-6, weights = rep(1, 3), weight_bounds = c(0, 9))), "one number for each of 300 rows")
   expect_match(conditionMessage(fails(1, 1e-6, weights = "age", weight_bounds = c(0, 9))), "has bounds already")
-  expect_match(conditionMessage(fails(1, 1e-6, weights = age)), "in the formula too")
+  expect_match(conditionMessage(fails(1, 1e-6, weights = age, weight_bounds = NULL)), "in the formula too")
   expect_match(conditionMessage(fails(1, 1e-6, weight_bounds = c(0, 9))), "goes with weights")
   expect_match(conditionMessage(fails(1, 1e-6, weights = visits * -1, weight_bounds = c(-9, 0))), "at least 0")
-  expect_error(quietly(dp_glm(income ~ I(age^2), frame, binomial(), BOUNDS, 1, 1e-6, missing = "indicator")), "by themselves")
   error <- fails(-1, 1e-6)
   expect_identical(as.character(conditionCall(error)[[1]]), "dp_glm")
   expect_error(dp_glm(income ~ age, frame, binomial(), epsilon = 1, delta = 1e-6), "public bounds are needed")
   expect_error(dp_glm(income ~ age, as.list(frame), binomial(), BOUNDS, 1, 1e-6), "must be a data frame")
   expect_error(dp_glm(income ~ age, frame, stats::Gamma(), BOUNDS, 1, 1e-6), "the link log here, got inverse: write Gamma(link = \"log\")", fixed = TRUE)
+  expect_error(dp_glm(income ~ age, frame, "Gamma", BOUNDS, 1, 1e-6), "the link log here, got inverse: write Gamma(link = \"log\")", fixed = TRUE)
   expect_error(dp_glm(income ~ age, frame, binomial("cauchit"), BOUNDS, 1, 1e-6), "link logit or probit or cloglog")
   expect_error(dp_glm(income ~ age, frame, stats::quasibinomial(), BOUNDS, 1, 1e-6), "family quasibinomial is not there")
   expect_error(dp_glm(income ~ age, frame, binomial(), BOUNDS, 1, 1e-6, dispersion = TRUE), class = "dpglm_error")
   expect_error(dp_lm(visits ~ age, frame, BOUNDS, 1, 1e-6, family = poisson()), "linear regression")
   expect_error(dp_lm(visits ~ age, frame, dp_bounds(age = c(17, 90)), 1, 1e-6), "no bounds for the response")
   expect_error(dp_glm_matrix(matrix(0, 3, 2), 1:3, bounds = c(-1, 1), response = c(0, 3), epsilon = 1, delta = 1e-6, colour = 3), "unused argument colour")
-  for (f in list(residuals, fitted, logLik, stats::AIC, stats::deviance)) {
+  for (f in list(residuals, fitted, logLik, stats::AIC, stats::deviance, stats::weights)) {
     expect_error(f(fitted_people()), "not private", class = "dpglm_error")
   }
+  expect_error(stats::df.residual(fitted_people()), "nobs", class = "dpglm_error")
+  expect_error(stats::anova(fitted_people()), "nothing paid for", class = "dpglm_error")
+  expect_error(predict(fitted_people(), frame, se.fit = TRUE), "se.fit is none of predict", class = "dpglm_usage_error")
+  expect_error(predict(fitted_people(), frame, interval = "confidence"), "interval is none of predict", class = "dpglm_usage_error")
+  wide <- function(...) dp_glm_matrix(matrix(0, 3, 2), 1:3, bounds = c(-1, 1), epsilon = 1, delta = 1e-6, ...)
+  expect_error(wide(), "give response = c(LOW, HIGH)", fixed = TRUE)
+  latin <- "caf\xe9"
+  expect_error(dp_glm(income ~ age, frame, binomial(), dp_bounds(age = c(17, 90), income = c(latin, "b")), 1, 1e-6), "UTF-8", class = "dpglm_usage_error")
+  file <- tempfile()
+  writeBin(as.raw(c(0x7b, 0xff, 0xfe, 0x7d)), file)
+  expect_error(dp_read(file), "UTF-8", class = "dpglm_error")
   expect_error(confint(fitted_people(), level = 0.5), "were paid for")
   expect_error(confint(fitted_people(intervals = NULL)), "intervals = 0.95")
   expect_error(dp_bounds(3), "its name")
@@ -256,20 +334,108 @@ test_that("errors are conditions in R's words", {
   expect_error(dp_glm(income ~ born, frame, binomial(), dp_bounds(born = c(0, 1)), 1, 1e-6), "class Date")
 })
 
-test_that("an interrupt ends a fit, and nothing is released", {
+test_that("an interrupt ends a computation, and nothing is released", {
   skip_on_os("windows")
-  program <- tempfile(fileext = ".R")
   # The signal comes from another process, as from a terminal.
-  writeLines(c(
-    "library(dpglm)",
-    "set.seed(1)",
-    "system(sprintf('sh -c \"sleep 2; kill -INT %d\" >/dev/null 2>&1 &', Sys.getpid()))",
-    "took <- system.time(said <- tryCatch(",
-    "  dp_plan('linear', columns = 200, rows = 80000, epsilon = 1, delta = 1e-6, target_bounds = c(-3, 3), runs = 100000, cache = tempfile()),",
-    "  interrupt = function(i) 'interrupted'",
-    "))",
-    "cat(format(said), took[['elapsed']] < 30)"
-  ), program)
-  said <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", program), stdout = TRUE, stderr = TRUE, env = paste0("R_LIBS=", shQuote(paste(.libPaths(), collapse = ":"))))
-  expect_equal(utils::tail(said, 1), "interrupted TRUE")
+  interrupted <- function(...) {
+    program <- tempfile(fileext = ".R")
+    writeLines(c(
+      "library(dpglm)", "set.seed(1)", "x <- matrix(runif(4e6, -1, 1), ncol = 100)",
+      "system(sprintf('sh -c \"sleep 2; kill -INT %d\" >/dev/null 2>&1 &', Sys.getpid()))",
+      "took <- system.time(said <- tryCatch({", ..., "'over'", "}, interrupt = function(i) 'interrupted'))",
+      # What was told to stop uses no processor soon after.
+      "used <- function(seconds) { before <- proc.time(); Sys.sleep(seconds); sum((proc.time() - before)[1:2]) }",
+      "for (second in 1:20) if (rests <- used(1) < 0.05) break",
+      "cat(said, took[['elapsed']] < 30, rests)"
+    ), program)
+    said <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", program), stdout = TRUE, stderr = TRUE, env = paste0("R_LIBS=", shQuote(paste(.libPaths(), collapse = ":"))))
+    utils::tail(said, 1)
+  }
+  expect_equal(interrupted(
+    "dp_plan('linear', columns = 200, rows = 80000, epsilon = 1, delta = 1e-6, target_bounds = c(-3, 3), runs = 100000, cache = tempfile())"
+  ), "interrupted TRUE TRUE")
+  expect_equal(interrupted(
+    "dp_glm_matrix(x, x[, 1], bounds = c(-1, 1), response = c(-1, 1), epsilon = 1, delta = 1e-6, method = 'gradient')",
+    "for (i in 1:1000) dp_glm_matrix(x, x[, 1], bounds = c(-1, 1), response = c(-1, 1), epsilon = 1, delta = 1e-6)"
+  ), "interrupted TRUE TRUE")
+  expect_equal(interrupted(
+    "people <- data.frame(age = runif(2000, 18, 90)); people$sick <- rbinom(2000, 1, 0.3)",
+    "dp_audit(people, sick ~ age, binomial(), dp_bounds(age = c(18, 90)), epsilon = 1, delta = 1e-6, runs = 1e6)"
+  ), "interrupted TRUE TRUE")
+})
+
+test_that("other rows are taken as they come", {
+  frame <- people()
+  fit <- fitted_people()
+  file <- tempfile(fileext = ".json")
+  dp_save(quietly(dp_glm(income ~ log(age) * sex, frame, binomial(), BOUNDS, 1, 1e-6, insecure_seed = 7)), file)
+  read <- dp_read(file)
+  expect_equal(predict(read, data.frame(age = 30, sex = "Male")), predict(quietly(dp_glm(income ~ log(age) * sex, frame, binomial(), BOUNDS, 1, 1e-6, insecure_seed = 7)), data.frame(age = 30, sex = "Male")))
+  expect_error(predict(read, data.frame(age = 30)), "sex")
+  # Weights are nothing that a prediction needs.
+  frame$w <- 1
+  dp_save(quietly(dp_glm(income ~ age, frame, binomial(), BOUNDS, 1, 1e-6, weights = w, weight_bounds = c(0, 2))), file)
+  expect_length(predict(dp_read(file), frame["age"]), 3000)
+  # A model is fitted again to rows that a call names.
+  again <- quietly(dp_glm(income ~ age, frame[frame$age > 30, ], binomial(), BOUNDS, 1, 1e-6))
+  expect_equal(nobs(quietly(stats::update(again))), nobs(again))
+})
+
+test_that("Arrow tables are taken as data frames", {
+  # What package arrow's tables do, without it.
+  registerS3method("as.data.frame", "ArrowTabular", function(x, ...) x$frame)
+  table <- function(frame) structure(list(frame = frame), class = c("Table", "ArrowTabular"))
+  frame <- people()
+  fit <- quietly(dp_glm(income ~ age + sex, table(frame), binomial(), BOUNDS, 1, 1e-6, weights = visits + 1, weight_bounds = c(0, 9)))
+  expect_equal(predict(fit, table(frame)), predict(fit, frame))
+  expect_equal(nobs(dp_mean(table(frame), dp_bounds(age = c(17, 90), visits = c(0.5, 9)), 1, 1e-6, weights = visits)), 3000)
+})
+
+test_that("a response of 0 and 1 may have bounds of 0 and 1", {
+  frame <- people()
+  pair <- dp_bounds(age = c(17, 90), income = c(0, 1))
+  fit <- function(bounds) coef(quietly(dp_glm(income ~ age, frame, binomial(), bounds, 1, 1e-6, insecure_seed = 1)))
+  expect_equal(fit(pair), fit(dp_bounds(age = c(17, 90))))
+  x <- as.matrix(frame["age"])
+  wide <- function(...) coef(dp_glm_matrix(x, frame$income, binomial(), c(17, 90), ..., epsilon = 1, delta = 1e-6, insecure_seed = 1))
+  expect_equal(wide(response = c(0, 1)), wide())
+})
+
+test_that("bounds are put together, taken apart and changed", {
+  bounds <- c(BOUNDS[c("age", "sex")], dp_bounds(hours = c(0, 60)))
+  expect_s3_class(bounds, "dp_bounds")
+  expect_named(bounds, c("age", "sex", "hours"))
+  bounds$age <- c(0, 120)
+  bounds[["work"]] <- c("Private", "State")
+  bounds["visits"] <- list(dp_count(0, 9))
+  bounds$hours <- NULL
+  expect_named(bounds, c("age", "sex", "work", "visits"))
+  expect_output(print(bounds), "age: number in [0, 120]", fixed = TRUE)
+  expect_error(bounds$age <- 3, "no pair of bounds")
+  expect_error(bounds["height"], "no column `height`")
+  expect_error(c(bounds, dp_bounds(age = c(0, 9))), "declared twice")
+})
+
+test_that("survival is fitted as R's own Poisson model of the intervals", {
+  set.seed(8)
+  n <- 4000
+  frame <- data.frame(age = runif(n, 40, 90), sex = sample(c("f", "m"), n, TRUE))
+  due <- rexp(n, exp(-4 + 0.03 * frame$age + 0.4 * (frame$sex == "m")))
+  frame$years <- pmax(pmin(due, 5), 0.002)
+  frame$died <- as.integer(due <= 5)
+  bounds <- dp_bounds(age = c(40, 90), sex = c("f", "m"), years = c(0.001, 5))
+  fit <- quietly(dp_survival(~ age + sex, frame, years, died, c(1, 3), bounds, Inf, NULL, intervals = NULL))
+  rows <- do.call(rbind, lapply(list(c(0, 1), c(1, 3), c(3, 5)), function(ends) {
+    in_it <- frame[frame$years > ends[1], ]
+    transform(in_it, from = ends[1], spent = pmin(years, ends[2]) - ends[1], came = died * (years <= ends[2]))
+  }))
+  theirs <- stats::glm(came ~ age + sex + factor(from) + offset(log(spent)), stats::poisson(), rows)
+  expect_equal(unname(coef(fit)), unname(coef(theirs)), tolerance = 0.02)
+  alive <- predict(fit, data.frame(age = c(50, 80), sex = "m"))
+  expect_equal(dim(alive), c(2, 3))
+  expect_true(all(diff(t(alive)) < 0) && all(alive[1, ] > alive[2, ]))
+  private <- quietly(dp_survival(~ log(age) + sex, frame, "years", "died", c(1, 3), bounds, 2, 1e-6))
+  expect_true("log(age)" %in% names(coef(private)) && certificate(private)$epsilon <= 2)
+  expect_error(dp_survival(died ~ age, frame, years, died, 1, bounds, 1, 1e-6), "no left side")
+  expect_error(dp_survival(~age, frame, years, died, 9, bounds, 1, 1e-6), "ascending times", class = "dpglm_error")
 })

@@ -10,6 +10,8 @@ test_that("means have names, intervals and groups", {
   bounds <- dp_bounds(age = c(17, 90), weight = c(0.1, 3))
   weighted <- dp_mean(frame, bounds, 1, 1e-6, weights = "weight")
   expect_named(coef(weighted), "age")
+  named <- quietly(dp_mean(frame, bounds, Inf, NULL, weights = weight, intervals = NULL))
+  expect_equal(coef(named)[["age"]], stats::weighted.mean(frame$age, frame$weight), tolerance = 1e-6)
   expect_error(dp_mean(frame, BOUNDS, 1, 1e-6, precision = c(2, 3)), "columns' names")
 })
 
@@ -20,6 +22,13 @@ test_that("a description becomes a data frame", {
   expect_true(all(rows$conf.low <= rows$estimate & rows$estimate <= rows$conf.high))
   expect_output(print(found), "Female")
   expect_error(dp_describe(people(), BOUNDS, 1, 1e-6, cross = "sex"), "two columns")
+  bins <- rows[rows$column == "age" & grepl("^in \\[", rows$statistic), ]
+  expect_equal(nrow(bins), 40)
+  expect_equal(sum(bins$estimate[bins$group == "Male"]), 1, tolerance = 0.2)
+  wide <- as.data.frame(dp_describe(people(), BOUNDS, 1, 1e-6, cross = c("sex", "work"), correlations = TRUE))
+  cells <- wide[wide$column == "sex and work", ]
+  expect_setequal(cells$statistic, outer(c("Female", "Male"), c("Private", "State", "Self"), paste, sep = " and "))
+  expect_true("age and visits" %in% wide$column[wide$statistic == "correlation"])
 })
 
 test_that("events and budgets go both ways", {
@@ -29,6 +38,10 @@ test_that("events and budgets go both ways", {
   expect_equal(event$sigma, 4, tolerance = 1e-4)
   expect_error(dp_calibrate(dp_gaussian(1, 1), epsilon = 1, delta = NULL), class = "dpglm_error")
   expect_error(dp_account(3, 1e-5), "must be events")
+  expect_equal(dp_account(list(dp_laplace(1, 4), dp_pure(0.3)), delta = NULL)$epsilon, 0.55)
+  expect_error(dp_account(dp_gaussian(1, 4), delta = NULL), "delta", class = "dpglm_error")
+  # What is promised is rounded up.
+  expect_output(print(dp_pure(0.3000000001)), "epsilon 0.300001", fixed = TRUE)
   both <- dp_account(list(dp_laplace(1, 2), dp_pure(0.3), dp_zcdp(0.01), dp_selection(1, 5)), 1e-6)
   expect_true(both$epsilon > 0.3 && both$epsilon < 2)
   # A certificate's own events cost what it says.
@@ -118,6 +131,9 @@ test_that("fits can be drawn", {
   expect_silent(plot(fit, "privacy"))
   expect_silent(plot(dp_mean(people(), BOUNDS, 1, 1e-6)))
   expect_silent(plot(dp_describe(people(), BOUNDS, 1, 1e-6)))
+  expect_silent(plot(dp_describe(people(), BOUNDS, 1, 1e-6, histograms = TRUE)))
+  expect_silent(plot(dp_describe(people(), dp_bounds(age = c(17, 90)), 1, 1e-6, histograms = 5)))
+  expect_error(plot(dp_describe(people(), dp_bounds(age = c(17, 90)), 1, 1e-6)), "no histograms")
 })
 
 test_that("broom's generics know fits", {
@@ -131,5 +147,8 @@ test_that("broom's generics know fits", {
   rows <- people(50)
   expect_equal(broom::augment(fit, rows)$.fitted, predict(fit, rows))
   expect_error(broom::augment(fit), "needs data")
+  x <- matrix(runif(200, -1, 1), 100)
+  wide <- dp_glm_matrix(x, x[, 1], bounds = c(-1, 1), response = c(-1, 1), epsilon = 1, delta = 1e-6)
+  expect_equal(broom::augment(wide, x)$.fitted, predict(wide, x))
   expect_equal(nrow(broom::tidy(dp_mean(rows, BOUNDS, 1, 1e-6))), 6)
 })

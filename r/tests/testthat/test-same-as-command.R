@@ -71,6 +71,25 @@ test_that("predictions are those of the command", {
   expect_equal(predict(dp_read(artefact), frame), predict(fit, frame))
 })
 
+test_that("what the command wrote predicts from the columns that it needs", {
+  frame <- people()
+  frame$w <- 1
+  frame$hours <- 0.5 + frame$visits
+  read <- function(declared, ...) {
+    files <- on_disk(frame[declared], c(schema(setdiff(declared, "work"), ...), 'work = { kind = "ignore" }'))
+    function(...) {
+      file <- tempfile(fileext = ".json")
+      writeLines(command("fit", files, FLAGS, ...), file)
+      dp_read(file)
+    }
+  }
+  weighted <- read(c("age", "sex", "w", "work", "visits"), "visits", weight = "w")("--family", "gaussian")
+  expect_length(predict(weighted, frame[1:9, c("age", "sex")]), 9)
+  expect_error(predict(weighted, frame["age"]), "no column `sex`")
+  survival <- read(c("age", "sex", "work", "hours", "income"))("--survival", "hours,income", "--cuts", "2,5")
+  expect_equal(dim(predict(survival, frame[1:9, c("age", "sex")])), c(9, 3))
+})
+
 test_that("families, dispersions and weights are those of the command", {
   frame <- messy()
   frame$hours <- round(stats::rgamma(nrow(frame), 2, 0.1), 2)
@@ -92,6 +111,60 @@ test_that("families, dispersions and weights are those of the command", {
       fit <- quietly(do.call(dp_glm, c(arguments, list(intervals = NULL), one[-(1:3)])))
       expect_identical(dp_json(fit), expected, info = paste(one[[3]], collapse = " "))
     }
+  }
+})
+
+test_that("formulas that compute are those of the command", {
+  frame <- messy()
+  frame$income <- rbinom(nrow(frame), 1, 0.4)
+  frame$hours <- round(stats::rgamma(nrow(frame), 2, 0.1), 2)
+  declared <- c("age", "visits", "sex", "work", "hours", "income")
+  files <- on_disk(frame[declared], schema(declared))
+  asked <- list(
+    list(log(hours) ~ ns(age, knots = c(30, 45, 60)) + log1p(visits):sex + sex + work, gaussian()),
+    list(income ~ log(age) * sex + ns(hours, knots = c(5, 20.5)) - work, binomial()),
+    list(visits ~ pmin(age, 60) + I((age - 50)^2 / 10) + . - hours - income, stats::poisson()),
+    list(income ~ bs(age, knots = 40, degree = 2) + pieces(hours, knots = c(10, 30)) + C(work), binomial())
+  )
+  texts <- c(
+    "log(hours) ~ ns(age, knots=[30, 45, 60]) + log1p(visits):sex + sex + work",
+    "income ~ log(age) * sex + ns(hours, knots=[5, 20.5]) - work",
+    "visits ~ pmin(age, 60) + I((age - 50)^2 / 10) + . - hours - income",
+    "income ~ bs(age, knots=[40], degree=2) + pieces(hours, knots=[10, 30]) + C(work)"
+  )
+  for (place in seq_along(asked)) {
+    formula <- asked[[place]][[1]]
+    family <- asked[[place]][[2]]
+    flags <- c(FLAGS, "--intervals", "0.95", "--formula", texts[place], if (family$family == "poisson") c("--family", "poisson"))
+    expected <- command("fit", files, flags)
+    fit <- quietly(dp_glm(formula, frame, family, dp_schema(files[3]), 1, 1e-6, insecure_seed = 7))
+    expect_identical(dp_json(fit), expected, info = texts[place])
+    artefact <- tempfile(fileext = ".json")
+    dp_save(fit, artefact)
+    expect_equal(predict(dp_read(artefact), frame), predict(fit, frame), info = texts[place])
+  }
+})
+
+test_that("weighted formulas that compute are those of the command", {
+  frame <- messy()
+  frame$w <- round(stats::runif(nrow(frame), 0, 9), 2)
+  declared <- c("age", "w", "sex", "visits")
+  files <- on_disk(frame[declared], schema(declared, weight = "w"))
+  expected <- command("fit", files, FLAGS, "--family", "gaussian", "--formula", "visits ~ log(age):sex + .")
+  fit <- quietly(dp_lm(visits ~ log(age):sex + ., frame, dp_schema(files[3]), 1, 1e-6, weights = w, intervals = NULL, insecure_seed = 7))
+  expect_identical(dp_json(fit), expected)
+})
+
+test_that("survival is that of the command", {
+  frame <- people()[c("age", "sex")]
+  frame$hours <- round(stats::rexp(nrow(frame), 0.05) + 0.5, 2)
+  frame$income <- stats::rbinom(nrow(frame), 1, 0.5)
+  for (formula in list(~ age + sex, ~ log(age) + sex)) {
+    files <- on_disk(frame, schema(names(frame)))
+    computes <- if ("log" %in% all.names(formula)) c("--formula", "~ log(age) + sex")
+    expected <- command("fit", files, FLAGS, "--intervals", "0.95", "--survival", "hours,income", "--cuts", "5,20", computes)
+    fit <- quietly(dp_survival(formula, frame, hours, income, c(5, 20), dp_schema(files[3]), 1, 1e-6, insecure_seed = 7))
+    expect_identical(dp_json(fit), expected)
   }
 })
 

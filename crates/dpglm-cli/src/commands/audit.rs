@@ -152,7 +152,7 @@ pub fn run(arguments: &Arguments, format: Format) -> Result<String, Failure> {
         claim,
         privacy,
     };
-    let findings = attack.run(&subject, &mut stage, &mut rng)?;
+    let findings = attack.run(&subject, &mut stage, &mut rng, &mut |_, _| ())?;
     if let Some(plot) = &arguments.plot {
         dpglm_io::write_atomically(
             plot,
