@@ -68,6 +68,8 @@ impl<'i> Key<'i> {
             Cell::Number(number) if number.fract() == 0.0 && number.abs() < TWO_TO_63 => {
                 return Self::Whole(number as i64);
             }
+            // To its last digit: without `.0` those that a double does not need become zeros.
+            Cell::Number(number) if number.fract() == 0.0 => Cow::Owned(format!("{number:.0}").into_bytes()),
             Cell::Number(number) => Cow::Owned(number.to_string().into_bytes()),
         };
         canonical(&text).map_or(Self::Text(text), Self::Whole)
