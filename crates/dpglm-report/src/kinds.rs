@@ -114,8 +114,8 @@ fn of_fit(fit: &FitDocument) -> Vec<Block> {
 fn by_chance(level: Option<f64>, count: usize) -> String {
     match level {
         Some(level) if count > 1 && level < 1.0 => format!(
-            " Each is judged by its own interval: of effects that are truly zero, about 1 in {:.0} would be among them by chance.",
-            1.0 / (1.0 - level)
+            " Each is judged by its own interval: of effects that are truly zero, about {} would be among them by chance.",
+            percent(1.0 - level)
         ),
         _ => String::new(),
     }

@@ -115,7 +115,7 @@ fn several_results_are_compared_and_added_up() {
     assert!(html.contains("only a ledger"));
     let rows = html.matches("%, but for a chance of at most 1 in 1,000,000</td>").count();
     assert_eq!(rows, 2, "{html}");
-    assert!(html.contains("about 1 in 20 would be among them by chance"));
+    assert!(html.contains("about 5% would be among them by chance"));
 }
 
 /// What a term's coefficient changes "other columns being equal" is said of terms alone whose columns no other term holds.
