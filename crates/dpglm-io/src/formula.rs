@@ -8,7 +8,7 @@
 //! | `a + b`, `- a`, `.` | terms together, without one, all columns that are left |
 //! | `a:b`, `a * b` | the product, and `a + b + a:b`; `(a + b):c` distributes |
 //! | `- 1`, `+ 0` | no intercept |
-//! | `C(a)` or `a` | a column with levels: one indicator a level but the reference |
+//! | `C(a)` or `a` | a column with levels: one indicator a level but the reference, or all levels where no other term speaks of the reference |
 //! | `log`, `log2`, `log10`, `log1p`, `exp`, `sqrt`, `abs`, `pmin`, `pmax` | functions of numbers, row by row |
 //! | `I(...)` | arithmetic: `+ - * / ^` |
 //! | `ns(x, knots=[...])` | a natural cubic spline; `boundary=[a, b]` says beyond where it is straight |
