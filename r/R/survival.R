@@ -39,7 +39,10 @@ dp_survival <- function(formula, data, time, event, cuts, bounds, epsilon, delta
   asked$cuts <- I(as.double(cuts))
   missing <- one_of(missing, "missing", c("fill", "drop", "indicator"), call)
   paid <- paid_from(ledger, call)
-  if (needs_budget(asked)) check_budget(asked$budget, call)
+  if (needs_budget(asked)) {
+    check_budget(asked$budget, call)
+    expect_ledger(paid, asked$budget, word(unit, "unit", call), call)
+  }
   bounds <- bounds_of(if (!base::missing(bounds)) bounds, call)
   data <- frame_of(data, call)
   time <- word(column_or_value(substitute(time), data, parent.frame(), call, "time"), "time", call)

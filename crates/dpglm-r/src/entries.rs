@@ -203,7 +203,7 @@ fn create_ledger(at: Robj, asked: Robj) -> Robj {
 
 #[extendr]
 fn expect_ledger(ledger: Robj, budget: Robj, unit: Robj) -> Robj {
-    answer(ledger::expect(&ledger, &budget, unit.as_str()))
+    answer(values::optional_text(&unit).and_then(|unit| ledger::expect(&ledger, &budget, unit)))
 }
 
 #[extendr]
