@@ -16,7 +16,7 @@
 #' @param epsilon,delta The budget. There is no default: choose the privacy loss you can defend, and `delta` well below 1/n. `epsilon = Inf` with `delta = NULL` runs
 #'   the same algorithm without noise and promises nothing.
 #' @param intervals The level of confidence intervals, paid from the same budget; `NULL` for none, which leaves more of it to the coefficients.
-#'   With a `method` of your choice there are none unless you ask.
+#'   With a `method`, `sparsity` or `tune` of your choice there are none unless you ask; with `sparsity` they cost half of the rows.
 #' @param sparsity At most so many coefficients differ from zero; the columns are chosen privately.
 #' @param unit The column that says whose row each row is: the promise is then for all rows of a person together.
 #' @param weights Sampling weights, as of a survey: how many people each row stands for. A column of `data`, as a name or a text, or one number
@@ -64,7 +64,7 @@
 #' certificate(fit)
 #' @export
 dp_glm <- function(formula, data, family = gaussian(), bounds, epsilon, delta,
-                   intervals = if (is.null(method) && !robust) 0.95, sparsity = NULL, unit = NULL, weights = NULL,
+                   intervals = if (is.null(method) && is.null(sparsity) && is.null(tune) && !robust) 0.95, sparsity = NULL, unit = NULL, weights = NULL,
                    weight_bounds = NULL, missing = c("fill", "drop", "indicator"), method = NULL, robust = FALSE, ridge = NULL, radius = NULL,
                    tune = NULL, row_norm = NULL, l1_radius = NULL, accept = NULL, dispersion = FALSE, power = NULL,
                    bounds_share = NULL, ledger = NULL, strict = FALSE, insecure_seed = NULL) {
@@ -143,7 +143,7 @@ wishes_of <- function(given, known, call) {
 
 # What is asked of a fit by such arguments; there are intervals of this level unless a method is chosen.
 asked_by_wishes <- function(budget, family, wish, level, call) {
-  plain <- is.null(wish("method")) && !isTRUE(wish("robust"))
+  plain <- is.null(wish("method")) && is.null(wish("sparsity")) && is.null(wish("tune")) && !isTRUE(wish("robust"))
   asked_of_fit(
     budget, family, wish("intervals", if (plain) level), wish("sparsity"), wish("method"), wish("robust", FALSE), wish("ridge"),
     wish("radius"), wish("tune"), wish("row_norm"), wish("l1_radius"), wish("accept"), wish("dispersion", FALSE),
