@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Where numbers are rounded to the nearest: file, how often, and what they are.
 const NEAREST: &[(&str, usize, &str)] = &[
+    ("crates/dpglm-io/src/encode/numbering.rs", 1, "the digits of an identifier"),
     ("crates/dpglm/src/model/fit.rs", 4, "coefficients and their intervals"),
     ("crates/dpglm-cli/src/commands/collect/curator.rs", 1, "estimates"),
     ("crates/dpglm-cli/src/commands/collect/simulate.rs", 4, "seconds and rates"),
