@@ -519,13 +519,13 @@ def test_survival() -> None:
     asked = {"feature_bounds": (-1, 1), "time_bounds": (0.01, 10), "cuts": [2, 5], "epsilon": 4.0, "delta": 1e-6, "insecure_seed": 3}
     model = dpglm.PrivateSurvivalRegressor(intervals=0.95, **asked).fit(features, times, events)
     document = json.loads(model.to_json())
-    assert document["certificate"]["adjacency"] == {"replace_unit": "person"} and document["n"] == rows
+    assert document["certificate"]["adjacency"] == "replace_row" and document["n"] == rows
     assert abs(np.log(model.hazard_ratios_["x0"]) - 0.8) < 0.15 and abs(np.log(model.hazard_ratios_["time from 5 to 10"])) < 0.3
     low, high = model.hazard_ratio_intervals_["x0"]
     assert low < model.hazard_ratios_["x0"] < high and "hazard ratio" in str(model.summary())
     alive = model.predict_survival(np.zeros((1, 2)))[0]
     assert np.allclose(alive, np.exp([-0.2, -0.5, -1.0]), atol=0.05) and model.predict(np.zeros((1, 2)))[0] == alive[-1]
-    assert json.loads(model.planned(rows, 2).to_json())["adjacency"] == {"replace_unit": "person"}
+    assert json.loads(model.planned(rows, 2).to_json())["adjacency"] == "replace_row"
     for wrong, words in [({"cuts": [5, 2]}, "ascending"), ({"cuts": [20]}, "ascending"), ({"time_bounds": (0, 10)}, "above 0"), ({"method": "select-refine"}, "likelihood")]:
         with pytest.raises(ValueError, match=words):
             dpglm.PrivateSurvivalRegressor(**{**asked, **wrong}).fit(features, times, events)

@@ -26,6 +26,10 @@ dp_mean <- function(data, bounds, epsilon, delta, by = NULL, weights = NULL, pre
   call <- public_call(match.call())
   budget <- budget_of(if (!base::missing(epsilon)) epsilon, if (!base::missing(delta)) delta, insecure_seed, call)
   missing <- one_of(missing, "missing", c("fill", "drop"), call)
+  paid <- paid_from(ledger, call)
+  check_budget(budget, call)
+  # Without units the rows need not be looked at.
+  expect_ledger(paid, budget, if (!is.null(unit)) name_of_unit(without_arrow(data), unit, call), call)
   data <- without_arrow(data)
   weights <- column_or_value(substitute(weights), data, parent.frame(), call)
   given <- list(
@@ -33,10 +37,6 @@ dp_mean <- function(data, bounds, epsilon, delta, by = NULL, weights = NULL, pre
     weights = weights
   )
   asked <- asked_of_mean(budget, wishes_of(given, WISHES_OF_MEANS, call), missing, call)
-  paid <- paid_from(ledger, call)
-  check_budget(budget, call)
-  # Without units the rows need not be looked at.
-  expect_ledger(paid, budget, if (!is.null(unit)) name_of_unit(data, unit, call), call)
   table <- table_of_means(data, if (!base::missing(bounds)) bounds, asked, unit, strict, bounds_share, call)
   done <- result_of(value_of(.Call(wrap__start_mean, table$table, table$asked, paid), call), call)
   tell(done$said, table$notes, call)

@@ -77,8 +77,13 @@ class Certificate:
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """Every release: mechanism, sensitivity, noise, count."""
+        """Every release from all rows: mechanism, sensitivity, noise, count."""
         return list(self._document["events"])
+
+    @property
+    def parts(self) -> list[dict[str, Any]]:
+        """Where public parts of the rows pay apart: which ``rows``, and the ``events`` that these pay for beside those of all rows."""
+        return list(self._document.get("parts", []))
 
     @property
     def curve(self) -> list[tuple[float, float]]:
