@@ -2,6 +2,9 @@
 //!
 //! Nothing here fails: a bad cell gets a value that depends on the declaration only, and the fault is reported to
 //! the caller, who decides by public settings what else happens (the row's weight, strict mode).
+//!
+//! A cell means what it spells in whatever form it comes. Programs that guess a column's type from its cells hand over numbers or truth values
+//! where every cell spells one, and texts where one does not: that one cell must not change what the others mean.
 
 use crate::bounds::Bounds;
 use crate::levels::Levels;
@@ -57,7 +60,7 @@ impl Numeric {
         let number = match cell {
             Cell::Number(number) => number,
             Cell::Integer(integer) => integer as f64,
-            Cell::Text(text) => parse(text),
+            Cell::Text(text) => spelled(text),
             Cell::Truth(truth) => f64::from(u8::from(truth)),
             Cell::Missing => f64::NAN,
         };
@@ -94,22 +97,45 @@ impl Categorical {
     /// The cell's level by the public rule. A declared level wins over a missing-value mark of the same spelling;
     /// an undeclared one becomes `undeclared`.
     #[inline]
-    pub(crate) fn decode(
-        &self,
-        cell: Cell<'_>,
-        is_missing: impl Fn(&[u8]) -> bool,
-        undeclared: usize,
-    ) -> (usize, Option<Fault>) {
+    pub(crate) fn decode(&self, cell: Cell<'_>, marks: &Marks, undeclared: usize) -> (usize, Option<Fault>) {
         if let Some(level) = self.levels.of(cell) {
             return (level, None);
         }
-        let missing = match cell {
-            Cell::Missing => true,
-            Cell::Text(text) => is_missing(text),
-            Cell::Number(number) => !number.is_finite(),
-            Cell::Integer(_) | Cell::Truth(_) => false,
+        if marks.cover(cell) {
+            (self.fill, Some(Fault::Missing))
+        } else {
+            (undeclared, Some(Fault::Undeclared))
+        }
+    }
+}
+
+/// What stands for a missing cell of a category, or for a missing id.
+#[derive(Debug, Clone)]
+pub(crate) struct Marks {
+    texts: Vec<Vec<u8>>,
+    numbers: Vec<f64>,
+}
+
+impl Marks {
+    pub(crate) fn new(texts: Vec<Vec<u8>>) -> Self {
+        let numbers = texts.iter().map(|text| spelled(text)).filter(|number| number.is_finite()).collect();
+        Self { texts, numbers }
+    }
+
+    /// Whether a cell is missing: it is, or is one of the marks, or a number that is not finite.
+    pub(crate) fn cover(&self, cell: Cell<'_>) -> bool {
+        let number = match cell {
+            Cell::Missing => return true,
+            Cell::Text(text) if self.texts.iter().any(|mark| mark == text) => return true,
+            Cell::Text(text) => match spelled(text) {
+                number if number.is_nan() => return spells_nan(text),
+                number => number,
+            },
+            Cell::Number(number) => number,
+            Cell::Integer(integer) => integer as f64,
+            Cell::Truth(truth) => f64::from(u8::from(truth)),
         };
-        if missing { (self.fill, Some(Fault::Missing)) } else { (undeclared, Some(Fault::Undeclared)) }
+        !number.is_finite() || self.numbers.contains(&number)
     }
 }
 
@@ -156,6 +182,26 @@ pub(crate) fn parse(text: &[u8]) -> f64 {
     std::str::from_utf8(text).ok().and_then(|t| t.parse().ok()).unwrap_or(f64::NAN)
 }
 
+/// The number or truth value (1 or 0) a trimmed text spells, or NaN.
+#[inline]
+pub(crate) fn spelled(text: &[u8]) -> f64 {
+    let number = parse(text);
+    if number.is_nan() { truth(text).map_or(number, |truth| f64::from(u8::from(truth))) } else { number }
+}
+
+/// The truth value that a text spells to pandas, Arrow or R.
+pub(crate) fn truth(text: &[u8]) -> Option<bool> {
+    match text {
+        b"True" | b"TRUE" | b"true" | b"T" => Some(true),
+        b"False" | b"FALSE" | b"false" | b"F" => Some(false),
+        _ => None,
+    }
+}
+
+fn spells_nan(text: &[u8]) -> bool {
+    text.strip_prefix(b"-").unwrap_or(text).eq_ignore_ascii_case(b"nan")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,6 +225,52 @@ mod tests {
             assert!(parse(text.as_bytes()).is_nan(), "{text}");
         }
         assert!(parse(b"1e999").is_infinite() && parse(&[0xff, 0x31]).is_nan());
+    }
+
+    /// What a reader may take for a number or a truth value is the same before and after.
+    #[test]
+    fn a_cell_is_the_same_number_in_every_form() {
+        let numeric = |low, high| Numeric {
+            bounds: Bounds::new(low, high).unwrap(),
+            fill: high,
+            whole: false,
+            resolution: None,
+        };
+        for (texts, typed) in [
+            (&["1", "01", "+1", "1.0", "1e0", "True", "TRUE", "true", "T"][..], Cell::Truth(true)),
+            (&["0", "-0", "0.00", "0E7", "False", "FALSE", "false", "F"], Cell::Truth(false)),
+            (&["7", "007", "+7.00", "7.", "0.7e1"], Cell::Integer(7)),
+            (&["inf", "-Infinity", "1e999", "NaN", "-nan", ""], Cell::Missing),
+        ] {
+            for numeric in [numeric(0.0, 0.5), numeric(-3.0, 9.0)] {
+                let expected = numeric.decode(typed);
+                for text in texts {
+                    assert_eq!(numeric.decode(Cell::Text(text.as_bytes())), expected, "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn marks_hold_in_every_form() {
+        let marks = Marks::new(["", "NA", "-9", "0"].map(|mark| mark.as_bytes().to_vec()).to_vec());
+        for cell in
+            [Cell::Integer(-9), Cell::Number(-9.0), Cell::Text(b"-9.0"), Cell::Text(b"-9"), Cell::Text(b"NA")]
+        {
+            assert!(marks.cover(cell), "{cell:?}");
+        }
+        for cell in [
+            Cell::Truth(false),
+            Cell::Text(b"False"),
+            Cell::Integer(0),
+            Cell::Text(b"inf"),
+            Cell::Text(b"nan"),
+        ] {
+            assert!(marks.cover(cell), "{cell:?}");
+        }
+        for cell in [Cell::Integer(9), Cell::Text(b"9"), Cell::Text(b"n"), Cell::Truth(true)] {
+            assert!(!marks.cover(cell), "{cell:?}");
+        }
     }
 
     proptest! {

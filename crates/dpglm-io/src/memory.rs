@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::cell::Cell;
 use crate::encode::{Builder, ByteScale, Encoded, Layout, Plan, Precision, Purpose, Settings};
 use crate::error::{Error, Place, Result};
+use crate::formula::SourceKind;
 use crate::read::ReadOptions;
 use crate::schema::Schema;
 
@@ -322,6 +323,7 @@ fn columns_into_builder(
     }
     let names: Vec<String> = columns.iter().map(|(name, _)| name.clone()).collect();
     let plan = Plan::new(schema, path, &names, options.needs_target)?;
+    refuse_alike(path, &plan)?;
     let precision = options.precision.unwrap_or(Precision::F64);
     let settings = Settings {
         layout: Layout::Dense(precision),
@@ -337,6 +339,32 @@ fn columns_into_builder(
         }
     }
     Ok(builder)
+}
+
+/// Refuses levels that are two as text and one as a number or truth value. Whoever made the columns may have guessed their types from the cells,
+/// and then one cell decides whether the others are told apart.
+fn refuse_alike(path: &Path, plan: &Plan) -> Result<()> {
+    for slot in &plan.slots {
+        let levels = match &slot.purpose {
+            Purpose::Binary { levels, .. }
+            | Purpose::Indicators { levels, .. }
+            | Purpose::LevelTarget(levels) => levels,
+            Purpose::Term { kind: SourceKind::Levels(levels), .. } => levels,
+            _ => continue,
+        };
+        if let Some((one, other)) = levels.levels.alike() {
+            return Err(Error::file(
+                path,
+                Place::Whole,
+                format!(
+                    "column `{}`: the levels \"{one}\" and \"{other}\" are the same to a reader that makes numbers or truth values of text",
+                    slot.name
+                ),
+                "put a letter before each of them in table and declaration, declare them as spellings of one level, or fit from the file",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// As for a `.npy` file: whole numbers of one byte stay so where their bounds allow it.

@@ -198,15 +198,11 @@ impl PackedBlock {
 /// Ids of units, of any kind, as bytes that are equal where the ids are: one after the other, with the end of each. Missing ids are all equal;
 /// the schema says which text stands for one.
 pub fn unit_ids(schema: &Schema, cells: Cells<'_>) -> Result<(Vec<u8>, Vec<usize>)> {
-    let marks = schema.missing_values();
+    let marks = schema.marks();
     let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(cells.len()));
     for row in 0..cells.len() {
-        let cell = match cells.at(row) {
-            Cell::Text(text) if marks.iter().any(|mark| mark == text) => Cell::Missing,
-            Cell::Number(number) if !number.is_finite() => Cell::Missing,
-            other => other,
-        };
-        Numbering::write(cell, &mut bytes);
+        let cell = cells.at(row);
+        Numbering::write(if marks.cover(cell) { Cell::Missing } else { cell }, &mut bytes);
         ends.push(bytes.len());
     }
     Ok((bytes, ends))
@@ -330,7 +326,9 @@ mod tests {
         };
         assert_eq!(of(Cells::I64(&[7])), of(Cells::F64(&[7.0])));
         assert_eq!(of(Cells::I64(&[7])), text("7"));
-        assert_ne!(of(Cells::I64(&[7])), text("07"));
+        assert_eq!(of(Cells::I64(&[7])), text("0000007"));
+        assert_eq!(of(Cells::Truth(&[true])), text("True"));
+        assert_ne!(of(Cells::I64(&[7])), text("p07"));
         assert_eq!(of(Cells::F64(&[f64::NAN])), text("NA"));
         assert_eq!(of(Cells::F64(&[f64::NAN])), of(Cells::Coded { codes: &[-1], meanings: &[] }));
     }

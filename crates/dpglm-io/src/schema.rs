@@ -37,6 +37,7 @@ pub use check::check;
 pub use draft::draft;
 
 use crate::bounds::Scale;
+use crate::cell::Marks;
 use crate::encode::{EncodedColumn, INDICATES_MISSING, Plan, Target};
 use crate::error::{Error, Result};
 use crate::formula::Compiled;
@@ -521,11 +522,11 @@ impl Schema {
     }
 
     /// The marks that stand for a missing cell.
-    pub(crate) fn missing_values(&self) -> Vec<Vec<u8>> {
-        match &self.raw.missing_values {
+    pub(crate) fn marks(&self) -> Marks {
+        Marks::new(match &self.raw.missing_values {
             Some(marks) => marks.iter().map(|m| m.trim().as_bytes().to_vec()).collect(),
             None => DEFAULT_MISSING.iter().map(|m| m.as_bytes().to_vec()).collect(),
-        }
+        })
     }
 }
 

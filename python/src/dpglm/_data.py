@@ -237,16 +237,20 @@ def _coded(codes: np.ndarray, cells: list[Any]) -> tuple[np.ndarray, list[Any]]:
     return np.ascontiguousarray(codes, dtype=np.int64), ["" if meaning is None else meaning for meaning in meanings]
 
 
+#: Longer integers are no ids, and Python need not write their digits.
+LONGEST = 10**300
+
+
 def _meaning(cell: Any) -> bool | int | float | str | None:
     """A cell as a truth value, a number or text; none if it is missing or nothing of the kind. Never fails: an error would
     depend on one private cell."""
     if isinstance(cell, (bool, np.bool_)):
         return bool(cell)
-    if isinstance(cell, (int, np.integer)) and -(2**64) < int(cell) < 2**64:
+    if isinstance(cell, Decimal) and cell.is_finite() and cell.copy_abs() < LONGEST and cell == cell.to_integral_value():
+        cell = int(cell)
+    if isinstance(cell, (int, np.integer)) and -LONGEST < int(cell) < LONGEST:
         # What an integer of the library does not hold is read from its digits.
         return int(cell) if -(2**63) <= int(cell) < 2**63 else str(int(cell))
-    if isinstance(cell, Decimal) and cell.is_finite() and cell.copy_abs() < 2**63 and cell == cell.to_integral_value():
-        return int(cell)
     if isinstance(cell, (numbers.Real, Decimal)):
         try:
             number = float(cell)

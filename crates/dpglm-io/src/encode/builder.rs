@@ -10,7 +10,7 @@ use super::numbering::Numbering;
 use super::plan::{Plan, Purpose, Slot};
 use super::{CuratorNotes, Encoded, EncodedColumn, Present, Target, Touched, Units};
 use crate::bounds::Scaling;
-use crate::cell::{Cell, Fault};
+use crate::cell::{Cell, Fault, Marks};
 use crate::error::{Error, Place, Result};
 use crate::formula::{Compiled, SourceKind};
 use crate::schema::{Missing, Schema, Undeclared};
@@ -44,7 +44,7 @@ pub(crate) struct Builder<'g> {
     intercept: bool,
     pub(super) missing: Missing,
     undeclared: Undeclared,
-    missing_values: Vec<Vec<u8>>,
+    marks: Marks,
     pub(super) slots: Vec<Slot>,
     columns: Vec<EncodedColumn>,
     /// Columns of ones before the features: 1 if a constant column was asked for and the model has an intercept.
@@ -103,7 +103,7 @@ impl<'g> Builder<'g> {
             intercept: schema.intercept(),
             missing: schema.missing(),
             undeclared: schema.undeclared(),
-            missing_values: schema.missing_values(),
+            marks: schema.marks(),
             touched,
             rows: 0,
             entries: Entries::new(settings.layout, present.constant),
@@ -242,8 +242,7 @@ impl<'g> Builder<'g> {
     pub(crate) fn put(&mut self, row: usize, slot: usize, cell: Cell<'_>) -> Result<()> {
         let in_file = row;
         let row = self.place(row);
-        let marks = &self.missing_values;
-        let is_missing = |text: &[u8]| marks.iter().any(|m| m == text);
+        let marks = &self.marks;
         let (width, first_feature) = (self.width(), self.constants);
         let fault = match &self.slots[slot].purpose {
             Purpose::Number { at, numeric, scaling } => {
@@ -252,12 +251,12 @@ impl<'g> Builder<'g> {
                 fault
             }
             Purpose::Binary { at, levels, undeclared, scaling } => {
-                let (level, fault) = levels.decode(cell, is_missing, *undeclared);
+                let (level, fault) = levels.decode(cell, marks, *undeclared);
                 self.entries.set(row, first_feature + at, width, level as f64, scaling);
                 fault
             }
             Purpose::Indicators { first, levels, undeclared } => {
-                let (level, fault) = levels.decode(cell, is_missing, *undeclared);
+                let (level, fault) = levels.decode(cell, marks, *undeclared);
                 if level != levels.reference {
                     let offset = level - usize::from(level > levels.reference);
                     let column = first_feature + first + offset;
@@ -271,7 +270,7 @@ impl<'g> Builder<'g> {
                 fault
             }
             Purpose::LevelTarget(levels) => {
-                let (level, fault) = levels.decode(cell, is_missing, levels.fill);
+                let (level, fault) = levels.decode(cell, marks, levels.fill);
                 set(&mut self.response, row, level as f64);
                 fault
             }
@@ -290,7 +289,7 @@ impl<'g> Builder<'g> {
                 let (value, fault) = match kind {
                     SourceKind::Number(numeric) => numeric.decode(cell),
                     SourceKind::Levels(levels) => {
-                        let (level, fault) = levels.decode(cell, is_missing, *undeclared);
+                        let (level, fault) = levels.decode(cell, marks, *undeclared);
                         (level as f64, fault)
                     }
                 };
@@ -346,11 +345,7 @@ impl<'g> Builder<'g> {
 
     fn put_unit(&mut self, row: usize, cell: Cell<'_>) -> Result<Option<Fault>> {
         let Some(units) = &mut self.units else { return Ok(None) };
-        let cell = match cell {
-            Cell::Text(text) if self.missing_values.iter().any(|m| m == text) => Cell::Missing,
-            Cell::Number(number) if !number.is_finite() => Cell::Missing,
-            other => other,
-        };
+        let cell = if self.marks.cover(cell) { Cell::Missing } else { cell };
         units.of_row[row] = units.number(cell).ok_or_else(|| {
             let problem = "more than 4,294,967,295 units";
             Error::file(&self.path, Place::Whole, problem, "use the row as unit, or fewer rows")

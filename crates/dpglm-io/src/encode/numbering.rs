@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use crate::cell::Cell;
+use crate::cell::{Cell, spelled};
 
 /// The numbers given so far. Whole numbers, the usual ids, are kept as such: a third of the memory of their text.
 #[derive(Default)]
@@ -51,8 +51,9 @@ impl Numbering {
     }
 }
 
-/// What ids are compared by. One id has one key in whatever form it comes: a column is read in pieces, and cells that are missing, other
-/// people's among them, decide in which form a reader hands a piece over.
+/// What ids are compared by. One id has one key in whatever form it comes: a column is read in pieces, and one cell, another person's, decides
+/// in which form a reader hands a piece over. Every spelling of a number is the number, and every one of a truth value is 1 or 0: that two ids
+/// become one unit breaks no promise, that one becomes two would.
 enum Key<'i> {
     Whole(i64),
     Text(Cow<'i, [u8]>),
@@ -60,33 +61,52 @@ enum Key<'i> {
 
 impl<'i> Key<'i> {
     fn of(id: Cell<'i>) -> Self {
-        let text: Cow<'i, [u8]> = match id {
-            Cell::Integer(integer) => return Self::Whole(integer),
-            Cell::Truth(truth) => return Self::Whole(i64::from(truth)),
-            Cell::Missing => Cow::Borrowed(b""),
-            Cell::Text(text) => Cow::Borrowed(text),
+        match id {
+            Cell::Integer(integer) => Self::Whole(integer),
+            Cell::Truth(truth) => Self::Whole(i64::from(truth)),
+            Cell::Missing => Self::Text(Cow::Borrowed(b"")),
             Cell::Number(number) if number.fract() == 0.0 && number.abs() < TWO_TO_63 => {
-                return Self::Whole(number as i64);
+                Self::Whole(number as i64)
             }
             // To its last digit: without `.0` those that a double does not need become zeros.
-            Cell::Number(number) if number.fract() == 0.0 => Cow::Owned(format!("{number:.0}").into_bytes()),
-            Cell::Number(number) => Cow::Owned(number.to_string().into_bytes()),
-        };
-        canonical(&text).map_or(Self::Text(text), Self::Whole)
+            Cell::Number(number) if number.fract() == 0.0 => {
+                Self::of_digits(format!("{number:.0}").as_bytes())
+            }
+            Cell::Number(number) => Self::Text(Cow::Owned(number.to_string().into_bytes())),
+            Cell::Text(text) => match whole_digits(text) {
+                Some(digits) => Self::of_digits(digits),
+                None => match spelled(text) {
+                    number if number.is_finite() => Self::of(Cell::Number(number)),
+                    _ => Self::Text(Cow::Borrowed(text)),
+                },
+            },
+        }
+    }
+
+    /// Of a whole number's digits after its sign.
+    fn of_digits(written: &[u8]) -> Self {
+        let whole = std::str::from_utf8(written).ok().and_then(|digits| digits.parse().ok());
+        whole.map_or_else(|| Self::Text(Cow::Owned(without_zeros(written))), Self::Whole)
     }
 }
 
 /// Smaller whole numbers are those of an `i64`, but for its least.
 const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
 
-/// The whole number a text spells: `07` and `7` are two ids, and `7.0` is how data frames write a 7 beside a missing cell.
-fn canonical(text: &[u8]) -> Option<i64> {
-    let whole = text.strip_suffix(b".0").unwrap_or(text);
-    match whole.strip_prefix(b"-").unwrap_or(whole) {
-        [b'0'] if whole.len() == 1 => Some(0),
-        [b'1'..=b'9', ..] => std::str::from_utf8(whole).ok()?.parse().ok(),
-        _ => None,
-    }
+/// The sign and digits of a whole number that a text writes out: ids may have more of them than a double holds.
+fn whole_digits(text: &[u8]) -> Option<&[u8]> {
+    let point = text.iter().position(|&byte| byte == b'.').unwrap_or(text.len());
+    let (whole, fraction) = text.split_at(point);
+    let digits = whole.strip_prefix(b"-").or_else(|| whole.strip_prefix(b"+")).unwrap_or(whole);
+    let is_whole = digits.iter().all(u8::is_ascii_digit) && fraction.iter().skip(1).all(|&byte| byte == b'0');
+    (is_whole && !digits.is_empty()).then_some(whole)
+}
+
+/// A whole number's digits without a plus and without zeros before them.
+fn without_zeros(written: &[u8]) -> Vec<u8> {
+    let is_negative = written.first() == Some(&b'-');
+    let digits = written.iter().skip_while(|byte| matches!(byte, b'-' | b'+' | b'0'));
+    is_negative.then_some(&b'-').into_iter().chain(digits).copied().collect()
 }
 
 #[cfg(test)]
@@ -98,7 +118,7 @@ mod tests {
         let mut units = Numbering::default();
         let ids: [Cell<'_>; 9] = [
             Cell::Text(b"7"),
-            Cell::Text(b"07"),
+            Cell::Text(b"p07"),
             Cell::Text(b"ann"),
             Cell::Missing,
             Cell::Integer(7),
@@ -131,9 +151,30 @@ mod tests {
             assert_eq!(bytes(Cell::Text(id.to_string().as_bytes())), bytes(Cell::Integer(id)), "{id}");
         }
         assert_eq!(bytes(Cell::Number(-0.0)), bytes(Cell::Integer(0)));
-        // What is no other spelling of a whole number stays as it is.
-        let others: [&[u8]; 9] =
-            [b"", b"-", b"-0", b"+7", b"-07", b"7.", b".0", b"9223372036854775808", b"7.5"];
+        // Each row is one id.
+        let spellings: [&[&str]; 7] = [
+            &["1", "0000001", "+1", "1.", "1.00", "1e0", "10E-1", "True", "TRUE", "true", "T"],
+            &["0", "-0", "000", "0.0", "0e5", "False", "FALSE", "false", "F"],
+            &["-7", "-07", "-7.0", "-0.7e1"],
+            &["100000", "1E5", "1e+05", "0100000.0"],
+            &["0.5", ".5", "0.50", "5e-1"],
+            &["9223372036854775808", "+09223372036854775808.0"],
+            &["ann", "ann"],
+        ];
+        for forms in spellings {
+            for text in forms {
+                assert_eq!(
+                    bytes(Cell::Text(text.as_bytes())),
+                    bytes(Cell::Text(forms[0].as_bytes())),
+                    "{text}"
+                );
+            }
+        }
+        for (truth, integer) in [(true, 1), (false, 0)] {
+            assert_eq!(bytes(Cell::Truth(truth)), bytes(Cell::Integer(integer)));
+        }
+        // What spells no number stays as it is.
+        let others: [&[u8]; 8] = [b"", b"-", b".-0", b"+", b"p07", b".", b"1e", b"1-7"];
         for text in others {
             assert_eq!(bytes(Cell::Text(text))[1..], *text);
         }
