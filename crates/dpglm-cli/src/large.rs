@@ -65,7 +65,7 @@ impl Large {
             model.require_passes()?;
         }
         let in_blocks = model.require_passes().is_ok();
-        self.room_for(path, columns, known, in_blocks, (model.outputs(), false))
+        self.room_for(path, columns, known, in_blocks, model.outputs())
     }
 
     /// The same of a table whose means are taken, or that is described. `in_blocks` says whether its method can do without all rows in memory.
@@ -81,7 +81,7 @@ impl Large {
                 "{flag}: this method of means holds the table in memory: leave out {flag}, or use --method columns"
             )));
         }
-        self.room_for(path, columns, known, in_blocks, (1, true))
+        self.room_for(path, columns, known, in_blocks, 1)
     }
 
     fn room_for(
@@ -90,7 +90,7 @@ impl Large {
         columns: &Columns,
         known: &PublicFacts,
         in_blocks: bool,
-        (outputs, all_rows): (usize, bool),
+        outputs: usize,
     ) -> Result<Option<Room>, Failure> {
         if self.given().is_none() && !(in_blocks && columns.is_too_large(path, known)?) {
             return Ok(None);
@@ -100,7 +100,7 @@ impl Large {
             Failure::Usage("the system does not say how much memory is free: give --memory SIZE".into())
         })?;
         let scratch = (!self.no_scratch).then(|| self.scratch.clone().unwrap_or_else(std::env::temp_dir));
-        Ok(Some(Room { memory, scratch, blocks: Streamed::blocks_at_a_time(), outputs, all_rows }))
+        Ok(Some(Room { memory, scratch, blocks: Streamed::blocks_at_a_time(), outputs }))
     }
 }
 

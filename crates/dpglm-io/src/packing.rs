@@ -120,14 +120,8 @@ impl Packing {
     }
 
     /// Packed rows in blocks, the rows of a unit in one. The id of the k-th row is that between the k-th end and the one before. Of a unit's
-    /// rows as many are kept as count, or all of them.
-    pub fn gather(
-        &self,
-        ids: &[u8],
-        ends: &[usize],
-        rows: &[u8],
-        keep_all: bool,
-    ) -> Result<Vec<PackedBlock>> {
+    /// rows as many are kept as count.
+    pub fn gather(&self, ids: &[u8], ends: &[usize], rows: &[u8]) -> Result<Vec<PackedBlock>> {
         let size = self.row_bytes();
         let sound = ends.is_sorted() && ends.last().is_none_or(|&end| end <= ids.len());
         if !sound || ends.len().checked_mul(size) != Some(rows.len()) {
@@ -137,7 +131,7 @@ impl Packing {
         let row_of = |row: usize| &rows[row * size..][..size];
         let mut order: Vec<usize> = (0..ends.len()).collect();
         order.sort_unstable_by(|&a, &b| id(a).cmp(id(b)).then_with(|| row_of(a).cmp(row_of(b))));
-        let most = if keep_all { usize::MAX } else { MOST_UNIT_ROWS as usize };
+        let most = MOST_UNIT_ROWS as usize;
         let mut blocks = Vec::new();
         let (mut bytes, mut units, mut print) = (vec![0; HEADER], 0_u32, 0_u64);
         let mut seal = |bytes: &mut Vec<u8>, units: &mut u32, print: &mut u64| {
@@ -302,7 +296,7 @@ mod tests {
             attach_units(&mut table, "person", Cells::I64(&ids), &options).unwrap();
             table.units.as_mut().unwrap().of_row.fill(0);
             let (bytes, ends) = unit_ids(&schema(FEATURES), Cells::I64(&ids)).unwrap();
-            packing.gather(&bytes, &ends, &packing.pack(&table).unwrap(), false).unwrap()
+            packing.gather(&bytes, &ends, &packing.pack(&table).unwrap()).unwrap()
         };
         let first = gathered(&[0, 1, 2, 3, 4, 5]);
         assert_eq!(first.len(), 1);

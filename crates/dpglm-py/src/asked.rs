@@ -106,12 +106,11 @@ impl Packing {
         ids: PyReadonlyArray1<'py, u8>,
         ends: PyReadonlyArray1<'py, i64>,
         rows: PyReadonlyArray1<'py, u8>,
-        keep_all: bool,
     ) -> PyResult<Vec<Block<'py>>> {
         let ends: Vec<usize> =
             ends.as_slice()?.iter().map(|&end| usize::try_from(end).unwrap_or(0)).collect();
         let (ids, bytes, packing) = (ids.as_slice()?, rows.as_slice()?, &self.rows);
-        let gathered = py.detach(|| packing.packing().gather(ids, &ends, bytes, keep_all));
+        let gathered = py.detach(|| packing.packing().gather(ids, &ends, bytes));
         let block = |block: dpglm_io::packing::PackedBlock| {
             (PyBytes::new(py, &block.bytes), block.rows, block.units, block.print)
         };

@@ -249,7 +249,7 @@ class PackedBatches:
             length += len(id_bytes)
             rows.append(np.frombuffer(self._packing.pack(table), dtype=np.uint8))
         if ids:
-            yield from self._packing.gather(np.concatenate(ids), np.concatenate(ends), np.concatenate(rows), False)
+            yield from self._packing.gather(np.concatenate(ids), np.concatenate(ends), np.concatenate(rows))
 
     def _tables(self, *, count: bool) -> Iterator[tuple[Any, dict[str, Any]]]:
         """The rows in tables of a block each, and their cells by column."""

@@ -100,9 +100,7 @@ class Gather:
         if not ids:
             return
         with _quiet():
-            blocks = packing.gather(
-                np.concatenate(ids), np.concatenate(ends), np.concatenate(rows), self.layout.for_means
-            )
+            blocks = packing.gather(np.concatenate(ids), np.concatenate(ends), np.concatenate(rows))
         for place, block in enumerate(blocks):
             yield _blocks([block], "\n".join(notes) if place == 0 else "")
 

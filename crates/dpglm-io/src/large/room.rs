@@ -37,8 +37,6 @@ pub struct Room {
     pub blocks: usize,
     /// Linear predictors per row.
     pub outputs: usize,
-    /// Whether all rows of a unit are kept, as means count them, or as many as count in a fit.
-    pub all_rows: bool,
 }
 
 /// How the memory is used.

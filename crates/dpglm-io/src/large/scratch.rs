@@ -88,8 +88,7 @@ impl Scratch {
             Self { folder, file: Mutex::new(file), record, rows, blocks: Vec::new(), units: None };
         if last.units.is_some() {
             scratch.units = Some(counts.len());
-            let most = if room.all_rows { u32::MAX } else { MOST_UNIT_ROWS };
-            scratch.bring_together(&path, &counts, most, share)?;
+            scratch.bring_together(&path, &counts, share)?;
         } else {
             let whole = rows / share.rows as u64;
             scratch.blocks = vec![Block { rows: share.rows, units: (0, 0) }; whole as usize];
@@ -100,10 +99,10 @@ impl Scratch {
     }
 
     /// Writes the rows anew, those of a unit in one block.
-    fn bring_together(&mut self, path: &Path, counts: &[u32], most: u32, share: &Share) -> Result<()> {
+    fn bring_together(&mut self, path: &Path, counts: &[u32], share: &Share) -> Result<()> {
         let mut block_of = Vec::with_capacity(counts.len());
         for (unit, &count) in counts.iter().enumerate() {
-            let count = count.min(most) as usize;
+            let count = count.min(MOST_UNIT_ROWS) as usize;
             match self.blocks.last_mut() {
                 Some(block) if block.rows + count <= share.rows => {
                     block.rows += count;
@@ -150,7 +149,7 @@ impl Scratch {
             for row in bytes.chunks_exact(size) {
                 let unit = self.record.unit_of(row) as usize;
                 seen[unit] = seen[unit].saturating_add(1);
-                if seen[unit] > most {
+                if seen[unit] > MOST_UNIT_ROWS {
                     continue;
                 }
                 let waiting = &mut waiting[block_of[unit]];

@@ -37,7 +37,7 @@ fn text(rows: usize) -> String {
 
 fn room(memory: &str, scratch: bool) -> Room {
     let scratch = scratch.then(std::env::temp_dir);
-    Room { memory: bytes(memory).unwrap(), scratch, blocks: 2, outputs: 1, all_rows: false }
+    Room { memory: bytes(memory).unwrap(), scratch, blocks: 2, outputs: 1 }
 }
 
 fn large(path: &Path, schema_text: &str, options: &ReadOptions, room: &Room) -> dpglm_io::Result<LargeTable> {
@@ -132,6 +132,28 @@ fn rows_of_a_unit_come_together_in_their_order() {
     assert!(units.into_iter().eq(wanted.into_values()));
     let refused = large(&file.path, SCHEMA, &ReadOptions::default(), &room("97MiB", false));
     says(&message(refused), &["scratch file", "each row is a unit"]);
+}
+
+/// Nobody's rows make a block larger than a public number does.
+#[test]
+fn a_unit_of_many_rows_is_one_block_of_so_many() {
+    let all = text(20_000);
+    let of_one = |(i, row): (usize, &str)| {
+        let mut cells: Vec<&str> = row.split(',').collect();
+        cells[5] = if i == 0 { "who" } else { "1" };
+        cells.join(",") + "\n"
+    };
+    let file = sample("t.csv", all.lines().enumerate().map(of_one).collect::<String>());
+    let table = large(&file.path, SCHEMA, &ReadOptions::default(), &room("97MiB", true)).unwrap();
+    assert_eq!(table.units, Some(1));
+    let mut counts = Vec::new();
+    table
+        .blocks(&mut |block| {
+            counts.push(block.rows());
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(counts, [16_384]);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //!
 //! # Algorithm
 //! 1. Clamp every entry to its column's public range.
-//! 2. For each unit, add up its rows and divide by their number.
+//! 2. For each unit, add up its rows, of which the first 16,384 count, and divide by their number.
 //! 3. Clamp again: what rounding has moved out of the range is moved back.
 //!
 //! # Why private
@@ -18,6 +18,7 @@
 //!
 //! What is estimated is the mean over people of their own means: everybody counts once, however many rows there are.
 
+use super::dataset::MOST_UNIT_ROWS;
 use super::design::{Design, Storage};
 use super::{MOST_ROWS, Shape, Values};
 use crate::error::{Error, Parameter, Result};
@@ -66,7 +67,7 @@ impl MeanTable for UnitMeans {
 
 impl UnitMeans {
     /// The means of the rows of `units` units, numbered from 0 in `of_row`; `name` says what a unit is ("patient"). Entries count as
-    /// the nearest end of their column's range, and a unit without rows as a row of zeros.
+    /// the nearest end of their column's range, and a unit without rows as a row of zeros. Of a unit's rows the first 16,384 count.
     pub fn new(
         rows: &Design,
         ranges: &[(f64, f64)],
@@ -100,14 +101,15 @@ impl UnitMeans {
         for unit in 0..units {
             let length = order[start..].iter().take_while(|&&row| of_row[row] as usize == unit).count();
             sums.fill(0.0);
-            for &row in &order[start..start + length] {
+            let counted = length.min(MOST_UNIT_ROWS as usize);
+            for &row in &order[start..start + counted] {
                 // Steps 1 and 2. Entries are at most 1e30 and rows at most 2^36: sums stay finite.
                 for ((sum, x), (low, high)) in sums.iter_mut().zip(rows.row(row)).zip(ranges) {
                     *sum += x.clamp(*low, *high);
                 }
             }
             // Step 3
-            let count = length.max(1) as f64;
+            let count = counted.max(1) as f64;
             out.push(sums.iter().zip(ranges).map(|(sum, (low, high))| (sum / count).clamp(*low, *high)));
             start += length;
         }
@@ -228,6 +230,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn of_a_unit_so_many_rows_count() {
+        let most = MOST_UNIT_ROWS as usize;
+        let mut cells = vec![0.25; most];
+        cells.extend([1.0; 100]);
+        let units = vec![0; cells.len()];
+        let table = Design::from_f64(cells.len(), 1, cells).unwrap();
+        let means = UnitMeans::new(&table, &[(0.0, 1.0)], &units, 1, "person").unwrap();
+        assert_eq!(rows(means.design()), [[0.25]]);
     }
 
     #[test]

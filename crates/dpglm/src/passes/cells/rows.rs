@@ -2,7 +2,7 @@
 //! which group each row is in.
 
 use crate::data::Design;
-use crate::data::dataset::MOST_ROWS;
+use crate::data::dataset::{MOST_ROWS, MOST_UNIT_ROWS};
 use crate::error::{Error, Parameter, Result};
 
 /// What is public of the rows beside their columns.
@@ -71,7 +71,8 @@ impl<'a> MeanRows<'a> {
     }
 
     /// With the unit of each row, numbered from 0 below `count`; `name` says what a unit is ("patient"). The rows of a unit share one
-    /// vote: each counts as one over their number.
+    /// vote: each counts as one over their number. Of a unit's rows the first 16,384 count, as in a fit: one unit's may be no more than a public
+    /// number, which a table that is read in blocks rests on.
     pub fn with_units(mut self, of_row: &'a [u32], count: usize, name: &'a str) -> Result<Self> {
         self.require("units' numbers", of_row.len(), self.design.rows())?;
         if of_row.iter().any(|&unit| unit as usize >= count) {
@@ -183,7 +184,7 @@ impl<'a> MeanRows<'a> {
             None => (0..self.design.rows()).for_each(|row| each(&[row])),
             Some(units) => {
                 for rows in units.order.chunk_by(|&a, &b| units.of_row[a] == units.of_row[b]) {
-                    each(rows);
+                    each(&rows[..rows.len().min(MOST_UNIT_ROWS as usize)]);
                 }
             }
         }
@@ -194,5 +195,25 @@ impl std::fmt::Debug for MeanRows<'_> {
     /// Shapes only: the cells are private.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "MeanRows({} rows, {} columns)", self.design.rows(), self.design.columns())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What one unit has in memory is bounded by a public number, whatever others have.
+    #[test]
+    fn of_a_unit_the_first_so_many_rows_count() {
+        let most = MOST_UNIT_ROWS as usize;
+        let count = most + 100;
+        let mut of_row = vec![1_u32; count];
+        (of_row[0], of_row[count - 1]) = (0, 0);
+        let design = Design::from_i8(count, 1, vec![0; count], 1.0).unwrap();
+        let rows = MeanRows::new(&design).and_then(|rows| rows.with_units(&of_row, 2, "person")).unwrap();
+        let mut seen = Vec::new();
+        rows.by_unit(|rows| seen.push(rows.to_vec()));
+        assert_eq!(seen[0], [0, count - 1]);
+        assert_eq!(seen[1], (1..=most).collect::<Vec<_>>());
     }
 }
