@@ -20,12 +20,14 @@
 //!
 //! # Guarantee
 //! No promise rests on what a family computes: domains, sizes and caps are enforced on its numbers where they are used
-//! (`Likelihood::score`, [`BoundedScore::value`]). That a family of the caller's own remembers no row is a condition of its certificates.
+//! (`Likelihood::score`, [`BoundedScore::value`]). A panic of a family of the caller's own is an answer that is not a number: a run that ended at a
+//! private row would say something of that row. That such a family remembers no row is a condition of its certificates.
 
 mod cloglog;
 mod domain;
 mod gamma;
 mod gaussian;
+mod guarded;
 mod likelihood;
 mod logistic;
 mod monotone;
@@ -46,6 +48,7 @@ use crate::accounting::Certificate;
 use crate::error::{Error, Parameter, Result};
 use crate::noise::RandomSource;
 use crate::privacy::conditions;
+use guarded::Guarded;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -161,7 +164,7 @@ pub struct Family {
 impl Family {
     /// A family of the caller's own. To be named in passes that are written down it must be [`register`](Self::register)ed.
     pub fn new(family: impl ResponseFamily + 'static) -> Self {
-        Self { response: Arc::new(family), is_built_in: false }
+        Self { response: Arc::new(Guarded(family)), is_built_in: false }
     }
 
     /// A family of this library.

@@ -15,7 +15,7 @@ use dpglm::data::{Dataset, Design};
 use dpglm::estimators::dense::{Likelihood, Regression};
 use dpglm::estimators::describe::Describe;
 use dpglm::estimators::means::{Block, MeanRows, Means};
-use dpglm::families::Family;
+use dpglm::families::{Family, MonotoneLink};
 use dpglm::local::{
     Kind, LabelNoise, LocalGaussian, LocalIht, OneShotGlm, RandomizedResponse, Randomizer, ThresholdBit,
 };
@@ -434,4 +434,43 @@ fn a_loss_of_the_callers_own_is_a_condition() {
     };
     assert!(of(LossModel::new(LogCosh, (0.0, 1.0)).unwrap()));
     assert!(!of(LossModel::new(SquaredHinge::new(1.0).unwrap(), (0.0, 1.0)).unwrap()));
+}
+
+#[test]
+fn a_family_of_the_callers_own_is_a_condition() {
+    let privacy = Privacy::Budget(Budget::new(1.0, 1e-5).unwrap());
+    let rng = &mut RandomSource::from_os().unwrap();
+    let (data, bounds) = (table(2), (0.0, 1.0));
+    let own = || Family::monotone(MonotoneLink::new(|u| u + 0.1 * u.sin(), 0.9, 1.1).unwrap());
+    for (family, wanted) in [(own(), true), (Family::gaussian(), false)] {
+        let model = || Glm::new(family.clone(), bounds).unwrap();
+        let certificates = [
+            model().fit(&data, privacy, rng).unwrap().certificate,
+            SelectRefine::new(model(), 1).unwrap().fit(&data, privacy, rng).unwrap().fit.certificate,
+            SplitRefine::new(SelectRefine::new(model(), 1).unwrap())
+                .fit(&data, privacy, rng)
+                .unwrap()
+                .fit
+                .certificate,
+            NoisyIht::new(model(), 1, 1.0, Selection::Gumbel)
+                .unwrap()
+                .fit(&data, privacy, rng)
+                .unwrap()
+                .fit
+                .certificate,
+            DpIht::new(model(), 1).unwrap().fit(&data, privacy, rng).unwrap().fit.certificate,
+            WholeGradient::new(model()).fit(&data, privacy, rng).unwrap().fit.certificate,
+            TunedSparsity::new(model(), 2).unwrap().fit(&data, privacy, rng).unwrap().fit.certificate,
+            TunedRidge::new(model(), vec![0.0, 1.0])
+                .unwrap()
+                .fit(&data, privacy, rng)
+                .unwrap()
+                .fit
+                .certificate,
+        ];
+        for (place, certificate) in certificates.iter().enumerate() {
+            let found = certificate.conditions().iter().any(|condition| condition == conditions::OWN_CODE);
+            assert_eq!(found, wanted, "certificate {place}");
+        }
+    }
 }

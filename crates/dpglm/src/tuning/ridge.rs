@@ -132,6 +132,7 @@ impl Estimator for TunedRidge {
         let certificate = session
             .close_in_parts(Adjacency::ReplaceRow)
             .enforcing("each row's loss is bounded in the choice of the penalty");
+        let certificate = model.family.provided_for(certificate);
         Ok(TunedRidgeFit { ridge, fit: estimate.certified(certificate) })
     }
 }

@@ -162,6 +162,7 @@ impl Estimator for TunedSparsity {
             .close_in_parts(Adjacency::ReplaceRow)
             .enforcing("each row has one vote of bounded score in the choice of columns")
             .enforcing("each row's loss is bounded in the choice of their number");
+        let certificate = model.family.provided_for(certificate);
         let mut found = SparseFit { support, fit: estimate.certified(certificate) };
 
         // Step 5
