@@ -237,6 +237,28 @@ def test_means_and_descriptions(session: Any, people: pd.DataFrame) -> None:
     assert private.describe(spread(session, people, 3), schema, **wishes).to_json() == expected
 
 
+def test_means_are_weighted_by_the_schemas_weight(session: Any, people: pd.DataFrame, tmp_path: Path) -> None:
+    text = 'weight = "visits"\n' + SCHEMA.replace('target = "visits"\n', "").replace("bounds = [0, 9]", "bounds = [0.5, 9]")
+    (tmp_path / "schema.toml").write_text(text)
+    people.to_csv(tmp_path / "people.csv", index=False)
+    done = run("mean", tmp_path / "people.csv", "--schema", tmp_path / "schema.toml", *FLAGS, "--output", tmp_path / "mean.json")
+    assert done.returncode == 0, done.stderr
+    asks = private.PrivateMean(schema=dpglm.Schema(text), **BUDGET)
+    assert asks.fit(spread(session, people, 3)).to_json() == (tmp_path / "mean.json").read_text()
+    named = private.PrivateMean(schema=dpglm.Schema(text), sample_weight="visits", **BUDGET)
+    assert named.fit(spread(session, people, 2)).to_json() == (tmp_path / "mean.json").read_text()
+
+
+def test_where_warnings_are_errors_a_curators_note_ends_no_fit(
+    session: Any, people: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asks = private.PrivateMean(feature_bounds={"age": (18, 90)}, **BUDGET)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", dpglm.CuratorNote)
+        assert asks.fit(spread(session, people, 2)).to_json()
+    assert "CuratorNote: note for the curator" in capsys.readouterr().err
+
+
 def test_answers_may_be_added_on_the_cluster(session: Any, people: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     bounds = {"age": (18, 90), "visits": (0, 9)}
     expected = dpglm.PrivateMean(feature_bounds=bounds, method="columns", **BUDGET).fit(people[[*bounds]]).to_json()

@@ -19,7 +19,7 @@ from ._data import Rows, adapt, column
 from ._declare import Declared, declare_features
 from ._ledger import Ledger
 from ._report import Report, report
-from ._warnings import CuratorNote, PrivacyWarning, UnpaidSelectionWarning
+from ._warnings import UnpaidSelectionWarning, tell
 
 __all__ = ["Estimator", "Summary"]
 
@@ -259,17 +259,7 @@ class Estimator:
 
     def _tell(self, table: Any, said: list[str], notes: str | None = None) -> None:
         """Says what the fit had to say, and to the curator what the public rule changed."""
-        notes = (table.curator_notes if notes is None else notes).strip()
-        for note in said:
-            if note.startswith("warning: "):
-                warnings.warn(note.removeprefix("warning: "), PrivacyWarning, stacklevel=3)
-        if notes:
-            notes = notes.replace("\n", "\n  ")
-            warnings.warn(
-                f"note for the curator, not for publication: cells mapped by the public rule\n  {notes}",
-                CuratorNote,
-                stacklevel=3,
-            )
+        tell(said, table.curator_notes if notes is None else notes, stacklevel=3)
 
     def _count_fit(self) -> None:
         """Warns where clones of one estimator are fitted again and again: a choice among them is not paid for."""

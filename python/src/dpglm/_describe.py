@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +14,7 @@ from ._declare import declare_magnitude, share_for_bounds
 from ._ledger import Ledger, expect, paid_from
 from ._report import Report, report
 from ._table import Schema, encode_table
-from ._warnings import CuratorNote, PrivacyWarning
+from ._warnings import tell
 
 __all__ = ["Description", "describe"]
 
@@ -207,14 +206,7 @@ def describe(
     expect(paid, asked, json.loads(read).get("unit"))
     table = encode_table(data, read, constant=False, needs_target=True, strict=strict, for_means=True)
     artefact, said = _native.describe(table, asked, paid)
-    for note in said:
-        if note.startswith("warning: "):
-            warnings.warn(note.removeprefix("warning: "), PrivacyWarning, stacklevel=2)
-    notes = table.curator_notes.strip().replace("\n", "\n  ")
-    if notes:
-        warnings.warn(
-            f"note for the curator, not for publication: cells mapped by the public rule\n  {notes}", CuratorNote, stacklevel=2
-        )
+    tell(said, table.curator_notes)
     return Description(artefact)
 
 

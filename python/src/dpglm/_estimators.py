@@ -255,11 +255,11 @@ class _Model(Estimator):
         except ValueError as error:
             # Others look for this word.
             raise ValueError(str(error).replace("(n = 1)", "(n_samples = 1)")) from None
-        self._count_fit()
-        self._tell(table, said)
         document = self._keep(artefact)
         self.dispersion_ = document.get("dispersion")
         self._set(document)
+        self._tell(table, said)
+        self._count_fit()
         return self
 
     def _public(self, declared: Declared) -> Any:
@@ -1066,14 +1066,14 @@ class PrivateMean(Estimator):
         except ValueError as error:
             # Others look for this word.
             raise ValueError(f"{error} (n_samples = 1)" if rows.rows == 1 else str(error)) from None
-        self._count_fit()
-        self._tell(table, said)
         document = self._keep(artefact)
         self.coefficient_names_ = list(document["columns"])
         self.support_ = document.get("support")
         self.means_ = np.array([document["means"].get(name, 0.0) for name in document["columns"]])
         self.groups_ = document.get("groups")
         self.observed_ = document.get("observed")
+        self._tell(table, said)
+        self._count_fit()
         return self
 
     def _schema(self, declared: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from typing import Any
 
 from pyspark import keyword_only
@@ -19,7 +18,7 @@ from .._describe import Description
 from .._layout import Layout
 from .._ledger import Ledger, expect, paid_from
 from .._table import Schema, ask
-from .._warnings import CuratorNote, PrivacyWarning
+from .._warnings import tell
 from ._models import MeanModel, PrivateClassificationModel, PrivateRegressionModel
 from ._params import Wishes, _param
 from ._rows import CachedRows
@@ -41,18 +40,6 @@ COLUMNS = """
 """
 
 
-def _said(said: list[str], notes: str) -> None:
-    """Says what a fit had to say, and to the curator what the public rule changed."""
-    for note in said:
-        if note.startswith("warning: "):
-            warnings.warn(note.removeprefix("warning: "), PrivacyWarning, stacklevel=4)
-    if notes:
-        text = notes.strip().replace("\n", "\n  ")
-        warnings.warn(
-            f"note for the curator, not for publication: cells mapped by the public rule\n  {text}", CuratorNote, stacklevel=4
-        )
-
-
 def _released(rows: CachedRows, release: Any) -> str:
     """The artefact of a release from these rows."""
     try:
@@ -62,7 +49,7 @@ def _released(rows: CachedRows, release: Any) -> str:
             # What was wrong with the cluster says more than that there is no result.
             raise rows.failure from None
         raise
-    _said(said, rows.curator_notes)
+    tell(said, rows.curator_notes, stacklevel=3)
     return str(artefact)
 
 
@@ -318,6 +305,8 @@ class PrivateMean(_Private):
 
     def _fit(self, dataset: DataFrame) -> MeanModel:
         wishes = {"epsilon": None, "delta": None, "feature_bounds": None, **self._asked(self._names), "method": "columns"}
+        if self._given("schema") is not None:
+            wishes.setdefault("sample_weight", json.loads(self.getOrDefault("schema")).get("weight"))
         plain = dpglm.PrivateMean(**wishes)
         asked = plain._asked(None)
         _native.check_budget(asked["epsilon"], asked["delta"])
