@@ -6,7 +6,11 @@ cells_of <- function(column, name, call = NULL) {
     meanings <- clean_text(levels(column))
     return(list(as.integer(column) - 1L, ifelse(is.na(meanings), "", meanings)))
   }
-  if (inherits(column, c("Date", "POSIXt", "difftime", "integer64")) || !is.null(dim(column)) || is.list(column)) {
+  # Whether whole numbers of 64 bits are these or R's own depends on how large the largest is, in some readers: both are read alike.
+  if (inherits(column, "integer64") && is.null(dim(column))) {
+    return(column)
+  }
+  if (inherits(column, c("Date", "POSIXt", "difftime")) || !is.null(dim(column)) || is.list(column)) {
     refuse(
       "data: column `", name, "` is of class ", class(column)[1], ", neither numbers nor texts: convert it first, dates to days since a date",
       call = call
@@ -43,9 +47,15 @@ encode <- function(how, schema, columns, call = NULL) {
   value_of(.Call(wrap__encode_columns, how, schema, columns), call)
 }
 
-# Tables of package arrow, which know themselves how to become data frames.
+# Tables of package arrow, which know themselves how to become data frames. Types follow from the schema alone: left to itself, arrow makes
+# integers of 64 bits into R's own where all of them fit.
 without_arrow <- function(data) {
-  if (inherits(data, c("ArrowTabular", "Dataset", "arrow_dplyr_query"))) as.data.frame(data) else data
+  if (!inherits(data, c("ArrowTabular", "Dataset", "arrow_dplyr_query"))) {
+    return(data)
+  }
+  before <- options(arrow.int64_downcast = FALSE)
+  on.exit(options(before))
+  as.data.frame(data)
 }
 
 frame_of <- function(data, call = NULL) {

@@ -20,7 +20,9 @@
 #' @param sparsity At most so many coefficients differ from zero; the columns are chosen privately.
 #' @param unit The column that says whose row each row is: the promise is then for all rows of a person together.
 #' @param weights Sampling weights, as of a survey: how many people each row stands for. A column of `data`, as a name or a text, or one number
-#'   for each row. Weights are as private as the rows. Estimates are weighted then, and standard errors design-based.
+#'   for each row. An expression is computed from each
+#'   row by itself, such as `w / 1200`: a mean of the rows in it is refused, for one row would change what is added for others.
+#'   Weights are as private as the rows. Estimates are weighted then, and standard errors design-based.
 #' @param weight_bounds Public bounds of the weights, such as `c(0, 200000)`; weights beyond count as the nearest end. Not needed for a column
 #'   that has bounds in `bounds`.
 #' @param missing `"fill"`: a missing cell counts as the middle of its bounds, or as the reference. `"drop"`: its row counts for nothing.

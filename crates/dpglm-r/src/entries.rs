@@ -53,11 +53,6 @@ fn encode_matrix(how: Robj, schema: Robj, x: Robj, names: Robj, beside: Robj) ->
 }
 
 #[extendr]
-fn stored_column(table: Robj, place: Robj) -> Robj {
-    answer(number(&place).and_then(|place| with_table(&table, |table| table.column(place as usize))))
-}
-
-#[extendr]
 fn read_schema(toml: Robj) -> Robj {
     let read = || values::parsed(&table::read_schema(text(&toml)?)?);
     answer(read())
@@ -255,7 +250,6 @@ extendr_module! {
     mod dpglm;
     fn encode_columns;
     fn encode_matrix;
-    fn stored_column;
     fn read_schema;
     fn schema_of_means;
     fn schema_of_description;

@@ -1,13 +1,13 @@
 //! Columns and matrices as encoded tables.
 
 use super::values;
-use dpglm::data::design::Storage;
 use dpglm_io::memory::{self, Cells, Matrix, Meaning, Numbers, SparseRows};
 use dpglm_io::{Encoded, EncodedColumn, ReadOptions, Schema, Target};
 use dpglm_workflow::Failure;
 use extendr_api::prelude::*;
 use serde::Deserialize;
 use std::cell::RefCell;
+use std::collections::HashMap;
 
 type Done<T> = std::result::Result<T, Failure>;
 
@@ -39,24 +39,6 @@ impl Table {
     /// The names of the encoded columns.
     pub fn names(&self) -> Vec<String> {
         self.columns.iter().map(|c| c.name.clone()).collect()
-    }
-
-    /// One column as it is stored, for terms that are made of several: NaN where the cell is counted out.
-    pub fn column(&self, place: usize) -> Done<Vec<f64>> {
-        self.with(|encoded| {
-            let width = encoded.design.columns();
-            match encoded.design.storage() {
-                Storage::F64(entries) if place < width => {
-                    let mut cells: Vec<f64> = entries.iter().skip(place).step_by(width).copied().collect();
-                    if let Some(weights) = &encoded.weights {
-                        let out = cells.iter_mut().zip(weights).filter(|(_, weight)| **weight == 0.0);
-                        out.for_each(|(cell, _)| *cell = f64::NAN);
-                    }
-                    Ok(cells)
-                }
-                _ => Err(Failure::Failed(format!("there is no stored column {place}").into())),
-            }
-        })
     }
 }
 
@@ -115,7 +97,7 @@ fn schema_of(text: &str) -> Done<Schema> {
     schema.map_err(|error| Failure::Usage(error.to_string().into()))
 }
 
-/// One column of cells: doubles, or codes from 0 with what they stand for.
+/// One column of cells: doubles, whole numbers of 64 bits, or codes from 0 with what they stand for.
 enum Column {
     Numbers(Robj),
     Coded(Vec<i64>, Vec<Meaning>),
@@ -123,8 +105,12 @@ enum Column {
 
 impl Column {
     fn new(cells: &Robj) -> Done<Self> {
-        if cells.as_real_slice().is_some() {
-            return Ok(Self::Numbers(cells.clone()));
+        if let Some(numbers) = cells.as_real_slice() {
+            return Ok(if cells.inherits("integer64") {
+                Self::wide(numbers)
+            } else {
+                Self::Numbers(cells.clone())
+            });
         }
         let wrong = || Failure::Failed("a column of cells is neither numbers nor codes".into());
         let parts = cells.as_list().ok_or_else(wrong)?;
@@ -138,6 +124,21 @@ impl Column {
             truths.iter().map(|truth| Meaning::Truth(truth.is_true())).collect()
         };
         Ok(Self::Coded(codes, meanings))
+    }
+
+    /// R has no integers of 64 bits: package bit64 keeps their bits in doubles, and the least of them for a missing one.
+    fn wide(bits: &[f64]) -> Self {
+        let mut places: HashMap<i64, i64> = HashMap::new();
+        let mut meanings = Vec::new();
+        let code = |bits: &f64| match bits.to_bits().cast_signed() {
+            i64::MIN => -1,
+            integer => *places.entry(integer).or_insert_with(|| {
+                meanings.push(Meaning::Integer(integer));
+                meanings.len() as i64 - 1
+            }),
+        };
+        let codes = bits.iter().map(code).collect();
+        Self::Coded(codes, meanings)
     }
 
     fn cells(&self) -> Cells<'_> {

@@ -142,6 +142,80 @@ test_that("weights are those of a survey", {
   expect_equal(noise_of(planned), noise_of(certificate(named)))
 })
 
+test_that("weights are of each row by itself", {
+  frame <- people()
+  frame$w <- ifelse(frame$sex == "Male", 5, 1)
+  fit <- function(...) coef(quietly(dp_lm(visits ~ age, frame, BOUNDS, 1, 1e-6, ..., weight_bounds = c(0, 10), insecure_seed = 2)))
+  scale <- 2
+  wanted <- fit(weights = frame$w / 2)
+  expect_identical(fit(weights = w / scale), wanted)
+  expect_identical(fit(weights = frame[["w"]] / 2), wanted)
+  expect_identical(fit(weights = ifelse(sex == "Male", 5 / scale, exp(log(1)) / max(2, 1))), wanted)
+  expect_identical(fit(weights = pmin(w, 10) / scale), wanted)
+  expect_identical(fit(weights = rep(1, nrow(frame))), fit(weights = w * 0 + 1))
+  # One row in a mean would change what is added for all others.
+  refused <- function(said, ...) expect_error(fit(...), said, class = "dpglm_usage_error", fixed = TRUE)
+  refused("`mean()` may look at several rows at once", weights = w / mean(w))
+  refused("`mean()` may look", weights = frame$w / mean(frame$w))
+  refused("`sum()` may look", weights = w / (1 + sum(frame[["w"]])))
+  refused("`scale()` may look", weights = pmax(scale(w), 0))
+  refused("`rank()` may look", weights = rank(age))
+  refused("`if()` may look", weights = if (max(w) > 2) w else 1)
+  refused("`with()` may look", weights = with(frame, w / mean(w)))
+  refused("`[()` may look", weights = w[order(w)])
+  refused("a function may look", weights = (function(x) x / mean(x))(w))
+  refused("a function may look", weights = w / stats::median(w))
+  # What R says of an error may hold a cell.
+  frame$w[7] <- 4711
+  said <- expect_error(fit(weights = w + as.double(as.name("secret"))), class = "dpglm_usage_error")
+  expect_match(conditionMessage(said), "this cannot be computed", fixed = TRUE)
+  expect_match(conditionMessage(expect_error(fit(weights = nowhere))), "there is no column or value `nowhere`", fixed = TRUE)
+  # A warning of one cell is none, whatever options say.
+  old <- options(warn = 2)
+  on.exit(options(old))
+  frame$w[7] <- -1
+  expect_length(fit(weights = sqrt(w)), 2)
+  expect_error(
+    dp_survival(~age, frame, time = visits / mean(visits), event = income, cuts = 1, bounds = BOUNDS, epsilon = 1, delta = 1e-6),
+    "time: `mean()` may look",
+    fixed = TRUE
+  )
+  expect_error(dp_mean(frame, BOUNDS, 1, 1e-6, weights = names(frame)[which.max(age)]), "may look", fixed = TRUE)
+})
+
+test_that("integers of 64 bits are read as any others are", {
+  # Bits of package bit64, without it: twos to the power of 32 and of 0.
+  wide <- function(x) {
+    bits <- as.vector(rbind(x %% 2^32, floor(x / 2^32)))
+    bits <- suppressWarnings(as.integer(ifelse(bits >= 2^31, bits - 2^32, bits)))
+    structure(readBin(writeBin(bits, raw(), endian = "little"), "double", length(x), endian = "little"), class = "integer64")
+  }
+  frame <- people()
+  frame$id <- rep(1:1000, 3)
+  frame$w <- rep(1:3, 1000)
+  fit <- function(frame) {
+    bounds <- c(BOUNDS, dp_bounds(w = c(0, 4)))
+    quietly(dp_glm(income ~ age + visits, frame, binomial(), bounds, 1, 1e-6, unit = "id", weights = w, insecure_seed = 3, intervals = NULL))
+  }
+  wanted <- coef(fit(frame))
+  long <- transform(frame, id = NULL, w = NULL, visits = NULL)
+  long$id <- wide(frame$id)
+  long$w <- wide(frame$w)
+  long$visits <- wide(frame$visits)
+  expect_identical(coef(fit(long)), wanted)
+  # A missing one is the least.
+  long$visits <- wide(ifelse(seq_along(frame$visits) == 5, -2^63, frame$visits))
+  frame$visits[5] <- NA
+  expect_identical(coef(fit(long)), coef(fit(frame)))
+  # Digits that doubles do not hold tell people apart.
+  long$id <- structure(2 + frame$id * 2^-51, class = "integer64")
+  expect_equal(nobs(fit(long)), 1000)
+  expect_error(
+    dp_lm(visits ~ age, long, BOUNDS, 1, 1e-6, weights = w / 2, weight_bounds = c(0, 2)), "integer64",
+    class = "dpglm_usage_error"
+  )
+})
+
 test_that("what is missing can be a column of its own", {
   frame <- people()
   frame$age[1:900] <- NA
@@ -389,6 +463,38 @@ test_that("Arrow tables are taken as data frames", {
   fit <- quietly(dp_glm(income ~ age + sex, table(frame), binomial(), BOUNDS, 1, 1e-6, weights = visits + 1, weight_bounds = c(0, 9)))
   expect_equal(predict(fit, table(frame)), predict(fit, frame))
   expect_equal(nobs(dp_mean(table(frame), dp_bounds(age = c(17, 90), visits = c(0.5, 9)), 1, 1e-6, weights = visits)), 3000)
+})
+
+test_that("no cell decides how an Arrow table is read", {
+  # Package arrow makes its integers of 64 bits into R's own where all fit, unless it is told not to.
+  convert <- function(x, ...) {
+    stopifnot(isFALSE(getOption("arrow.int64_downcast")))
+    x$frame
+  }
+  registerS3method("as.data.frame", "ArrowTabular", convert)
+  before <- getOption("arrow.int64_downcast")
+  table <- structure(list(frame = people()), class = c("Table", "ArrowTabular"))
+  expect_equal(nobs(quietly(dp_lm(visits ~ age, table, BOUNDS, 1, 1e-6))), 3000)
+  expect_identical(getOption("arrow.int64_downcast"), before)
+})
+
+test_that("a cell is the same in whatever form a reader hands it over", {
+  frame <- people()
+  frame$flag <- rep(c("TRUE", "FALSE", "T"), 1000)
+  frame$id <- sprintf("%07d", rep(1:1000, 3))
+  fit <- function(frame, flag) {
+    bounds <- c(BOUNDS, dp_bounds(flag = flag))
+    coef(quietly(dp_lm(visits ~ age + flag, frame, bounds, 1, 1e-6, unit = "id", insecure_seed = 3, intervals = NULL)))
+  }
+  guessed <- utils::type.convert(frame, as.is = TRUE)
+  expect_type(guessed$flag, "logical")
+  expect_type(guessed$id, "integer")
+  for (flag in list(c(0, 1), c("FALSE", "TRUE"), c("F", "T"))) {
+    expect_identical(fit(guessed, flag), fit(frame, flag))
+  }
+  # Where nobody is male, R reads the sex as a truth value.
+  frame$flag <- "F"
+  expect_identical(fit(utils::type.convert(frame, as.is = TRUE), c("M", "F")), fit(frame, c("M", "F")))
 })
 
 test_that("a response of 0 and 1 may have bounds of 0 and 1", {
