@@ -41,8 +41,10 @@ across_rows <- function(part, rows) {
   if (!is.name(part[[1]])) {
     return("a function")
   }
-  if (!as.character(part[[1]]) %in% ROW_BY_ROW) {
-    return(paste0("`", as.character(part[[1]]), "()`"))
+  name <- as.character(part[[1]])
+  # Of a single condition ifelse() gives the first row's value, which stands for all then.
+  if (!name %in% ROW_BY_ROW || (name == "ifelse" && !takes_rows(match.call(ifelse, part)$test, rows))) {
+    return(paste0("`", name, "()`"))
   }
   for (argument in as.list(part)[-1]) {
     across <- across_rows(argument, rows)

@@ -163,6 +163,7 @@ test_that("weights are of each row by itself", {
   refused("`if()` may look", weights = if (max(w) > 2) w else 1)
   refused("`with()` may look", weights = with(frame, w / mean(w)))
   refused("`[()` may look", weights = w[order(w)])
+  refused("`ifelse()` may look", weights = ifelse(TRUE, w, 1) + 0 * w)
   refused("a function may look", weights = (function(x) x / mean(x))(w))
   refused("a function may look", weights = w / stats::median(w))
   # What R says of an error may hold a cell.
