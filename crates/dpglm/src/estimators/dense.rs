@@ -46,6 +46,7 @@ mod scores;
 mod standardization;
 #[cfg(test)]
 mod tests;
+mod tilt;
 #[cfg(test)]
 mod weighted;
 mod whitening;

@@ -32,9 +32,10 @@ mod releases;
 #[cfg(test)]
 mod tests;
 
+use super::noise_of;
 use super::plan::{InferencePlan, SEEN};
 use super::prior::GUESS;
-use super::scores::{Found, Passes, RecomposeBy, eigen_of};
+use super::scores::{Found, Passes, RecomposeBy, eigen_of, precision as pass_precision};
 use crate::error::Result;
 use crate::families::Domain;
 use crate::passes::scores::{self, ScoreBounds};
@@ -142,7 +143,9 @@ impl Passes<'_> {
         let sensitivity = self.sensitivity(far, reach.far);
         let bounds = ScoreBounds { score: reach.far, trace: reach.far, slopes: reach.far };
         let mut point = DVector::zeros(size);
-        let (mut mean_point, mut mean_score, mut precision) = (point.clone(), point.clone(), 0.0);
+        let curved = if model.likelihood.is_linear() { 0.0 } else { mean_slope };
+        let (mut mean_point, mut mean_score, mut score_noise) = (point.clone(), point.clone(), 0.0);
+        let mut known: Vec<(DVector<f64>, DVector<f64>, f64)> = Vec::new();
         for (pass, (&what, &share)) in SCORES.iter().zip(&shares.scores).enumerate() {
             let here = response.at(&at(&point));
             if plan.shape.grouped && pass > 0 {
@@ -154,18 +157,27 @@ impl Passes<'_> {
             session.vector(what, &mut gradient, sensitivity)?;
             let gradient = turned(DMatrix::from_vec(d, response.view.outputs(), gradient));
             // Without noise the last pass, nearest to the solution, knows best.
-            let before = if plan.private { precision } else { 0.0 };
-            precision = before + share;
-            let share = share / precision;
-            mean_point += (&point - &mean_point) * share;
-            mean_score += (gradient - &mean_score) * share;
+            if !plan.private {
+                known.clear();
+            }
+            known.push((point.clone(), gradient, noise_of(plan, session, what, share) * sensitivity));
+            // As passes of prediction are averaged: those from far away are off by what the score bends on the way.
+            let weights: Vec<f64> = known
+                .iter()
+                .map(|(at, _, noise)| pass_precision(*noise, (at - &point).norm(), size, curved))
+                .collect();
+            let all: f64 = weights.iter().sum();
+            (mean_point, mean_score, score_noise) = (&point * 0.0, &point * 0.0, 0.0);
+            for ((at, score, noise), weight) in known.iter().zip(&weights) {
+                mean_point += at * (weight / all);
+                mean_score += score * (weight / all);
+                score_noise += (noise * weight / all).powi(2);
+            }
             let step = &safe * &mean_score;
             let longest = whitening.tr_mul(&step).amax();
             point = &mean_point + step * (STEP / longest.max(1e-9)).min(1.0);
         }
-        let last_share = shares.scores.last().copied().unwrap_or(1.0);
-        let last_noise = steps.noise(SCORES[shares.scores.len() - 1], last_share, session) * sensitivity;
-        let score_noise = last_noise * (last_share / precision).sqrt();
+        let score_noise = if plan.private { score_noise.sqrt() } else { 0.0 };
         if shares.scores.len() > 1 {
             scored = response.at(&at(&mean_point));
             read();

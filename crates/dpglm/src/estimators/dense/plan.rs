@@ -49,6 +49,8 @@ const LEAST_RATIO: f64 = 0.3;
 const LEAST_REAL: f64 = 80.0;
 /// From this ratio on the slope matrix is worth its share.
 const SLOPE_RATIO: f64 = 150.0;
+/// The share of all slope matrices together.
+const SLOPES_SHARE: f64 = 0.08;
 /// Up to so many columns products are released; up to [`MOST_SCALES`] each coefficient has a prior scale of its own.
 pub(super) const MOST_PRODUCTS: usize = 1_000;
 pub(super) const MOST_SCALES: usize = 300;
@@ -165,8 +167,9 @@ pub(super) struct SlopePlan {
     /// The passes before which the bound on scores is found, and the share of each time.
     pub levels: Vec<usize>,
     pub level: f64,
-    /// The pass at which the slope matrix is released, and its share.
-    pub slope_matrix: Option<(usize, f64)>,
+    /// The passes at which the slope matrix is released, and the share of each time.
+    pub matrices: Vec<usize>,
+    pub matrix: f64,
     /// The share of all mean slopes together.
     pub trace: f64,
     /// The share of each score pass.
@@ -193,7 +196,7 @@ impl Plan {
         let inference = InferencePlan::new(model, shape, ratio, private).filter(|_| !little);
         let rest = 1.0 - response - dispersion - inference.as_ref().map_or(0.0, InferencePlan::total);
         let slopes = (!(model.intercept && little))
-            .then(|| SlopePlan::new(model, shape, mu, rest, inference.as_ref(), private));
+            .then(|| SlopePlan::new(model, shape, mu, rest, inference.as_ref()));
         Self { shape, mu, ratio, private, response, slopes, dispersion, inference }
     }
 
@@ -225,7 +228,10 @@ impl Plan {
         if levels > 0 {
             lines.push(SCORE_LEVEL.planned(slopes.level * levels as f64, levels));
         }
-        lines.extend(slopes.slope_matrix.map(|(_, share)| SLOPES.planned(share, 1)));
+        let matrices = slopes.matrices.len() as u64;
+        if matrices > 0 {
+            lines.push(SLOPES.planned(slopes.matrix * matrices as f64, matrices));
+        }
         lines.push(TRACE.planned(slopes.trace, slopes.scores.len() as u64));
         lines.extend(slopes.scores.iter().zip(SCORES).map(|(&share, what)| what.planned(share, 1)));
         lines.extend(self.inference.iter().flat_map(InferencePlan::lines));
@@ -300,8 +306,7 @@ impl Plan {
         let Some(slopes) = &self.slopes else { return 0 };
         let dispersion = self.dispersion_lines().len() as u64;
         let passes = slopes.scores.len();
-        let once =
-            1 + usize::from(slopes.products.is_some()) * 2 + 1 + usize::from(slopes.slope_matrix.is_some());
+        let once = 1 + usize::from(slopes.products.is_some()) * 2 + 1 + slopes.matrices.len();
         // Where weights wait for their units, a pass reads twice, but for the first at coefficients zero; else only a level does.
         let scores = match self.shape.grouped {
             true => 2 * passes - 1,
@@ -321,14 +326,7 @@ fn growing(all: f64, passes: i32, growth: f64) -> Vec<f64> {
 
 impl SlopePlan {
     /// Divides `rest`.
-    fn new(
-        model: &Regression,
-        shape: Shape,
-        mu: f64,
-        rest: f64,
-        inference: Option<&InferencePlan>,
-        private: bool,
-    ) -> Self {
+    fn new(model: &Regression, shape: Shape, mu: f64, rest: f64, inference: Option<&InferencePlan>) -> Self {
         let (n, columns) = (shape.units as f64, shape.columns as f64);
         let real = model.likelihood.is_real();
         let one_curve = !matches!(model.likelihood.domain(), Domain::Real | Domain::Classes(_));
@@ -338,12 +336,17 @@ impl SlopePlan {
         let row_level = (real && with_products).then_some((0.01_f64).min(0.05 * rest));
         // As many passes as the reads allow: over units with several rows a pass reads them twice, and inference reads them, too.
         let most = if inference.is_some() { MOST_READS_WITH_INTERVALS } else { MOST_READS };
-        // Inference has its own slope matrix, but without noise nothing is lost by nearness to the solution.
-        let worth = inference.is_none() || (!private && !shape.grouped && !real);
+        // With units of several rows, where passes are few, inference's own slope matrix has to do.
+        let worth = inference.is_none() || !shape.grouped;
         let with_slopes =
             worth && one_curve && n * mu / columns >= SLOPE_RATIO && shape.columns <= MOST_SCALES;
-        let others =
-            4 + i32::from(with_slopes) + inference.map_or(0, |plan| plan.reads(shape.grouped) as i32);
+        // Slopes change on the way, so they are released again where there are passes enough.
+        let matrices = match (with_slopes, inference.is_some() || shape.grouped) {
+            (false, _) => 0,
+            (true, true) => 1,
+            (true, false) => 2,
+        };
+        let others = 4 + matrices + inference.map_or(0, |plan| plan.reads(shape.grouped) as i32);
         let passes = if shape.grouped {
             (most + 1 - others) / 2
         } else {
@@ -359,12 +362,18 @@ impl SlopePlan {
         let levels =
             if real || shape.grouped || shape.weighted { vec![0, passes as usize / 2] } else { vec![] };
         let level = (25.0 / (n * mu)).powi(2).clamp(0.02, 0.1).min(0.15 * rest);
-        let slope_matrix = with_slopes.then_some((if passes < 10 { 2 } else { 4 }, 0.08));
+        let middle = passes as usize / 2;
+        let matrices = match matrices {
+            0 => vec![],
+            1 => vec![middle],
+            _ => vec![middle - 2, middle + 2],
+        };
+        let matrix = if matrices.is_empty() { 0.0 } else { SLOPES_SHARE / matrices.len() as f64 };
         let spent = moments
             + products.unwrap_or(0.0)
             + row_level.unwrap_or(0.0)
             + level * levels.len() as f64
-            + slope_matrix.map_or(0.0, |(_, share)| share);
+            + matrix * matrices.len() as f64;
         let left = rest - spent;
         let scores = growing(0.98 * left, passes, growth);
         Self {
@@ -373,7 +382,8 @@ impl SlopePlan {
             row_level,
             levels,
             level,
-            slope_matrix,
+            matrices,
+            matrix,
             trace: 0.02 * left,
             scores,
         }

@@ -2,9 +2,10 @@
 //! costs no privacy.
 //!
 //! # Algorithm
-//! What was released says `A b = h + noise`, with A its precision. Each coefficient but the intercept has a normal prior of
+//! What was released says `A b = h + noise`, with A its precision. Each coefficient has a normal prior of
 //! variance `v_j`, `1/v_j` a Gamma(1, c) variable (together a t distribution of two degrees of freedom), and c a Gamma variable
-//! about its public guess. The scales are found by mean-field steps: given the scales, b is normal with covariance
+//! about its public guess; of the intercept c is what it is expected to have. Where slopes are steep it lies far from the response's own
+//! location: a normal prior of that variance would hold it back, and the slopes with it. The scales are found by mean-field steps: given the scales, b is normal with covariance
 //! `S = (A + diag(1/v))^-1` and mean `S h`; given the second moments `m_j^2 + S_jj`, each `1/v_j` has mean
 //! `(1 + 1/2) / (c + (m_j^2 + S_jj)/2)`; given those, c has its own. Coefficients that noise hides are shrunk to zero, clear ones
 //! hardly at all.
@@ -26,8 +27,8 @@ pub(super) struct Prior {
     /// `1/v_j`.
     precisions: DVector<f64>,
     rate: f64,
-    /// How many of the first coefficients, none or the intercept, have a fixed precision.
-    fixed: usize,
+    /// The variance that the intercept, if there is one, is expected to have.
+    intercept: Option<f64>,
 }
 
 impl Prior {
@@ -37,19 +38,21 @@ impl Prior {
         if let Some(variance) = intercept {
             precisions[0] = 1.0 / variance;
         }
-        Self { precisions, rate: GUESS * GUESS, fixed: usize::from(intercept.is_some()) }
+        Self { precisions, rate: GUESS * GUESS, intercept }
     }
 
     /// Given the second moments, the scales. Says whether they hardly changed.
     fn fit_scales(&mut self, second: impl Fn(usize) -> f64) -> bool {
         let mut change = 0.0_f64;
-        for j in self.fixed..self.precisions.len() {
-            let precision = 1.5 / (self.rate + 0.5 * second(j));
+        for j in 0..self.precisions.len() {
+            let rate = self.intercept.filter(|_| j == 0).unwrap_or(self.rate);
+            let precision = 1.5 / (rate + 0.5 * second(j));
             change = change.max((precision / self.precisions[j]).ln().abs());
             self.precisions[j] = precision;
         }
-        let free = self.precisions.len() - self.fixed;
-        let total: f64 = self.precisions.iter().skip(self.fixed).sum();
+        let others = usize::from(self.intercept.is_some());
+        let free = self.precisions.len() - others;
+        let total: f64 = self.precisions.iter().skip(others).sum();
         self.rate = (1.0 + free as f64) / (1.0 / (GUESS * GUESS) + total);
         change < CLOSE
     }

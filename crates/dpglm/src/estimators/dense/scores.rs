@@ -1,14 +1,16 @@
 //! Steps 4 and 5: score passes in whitened coordinates.
 //!
 //! Near the solution a mean score is linear, `G(b) = H (b* - b) + noise`. So every pass gives `z = G + H b`, an estimate of
-//! `H b*`, and their average, weighted by precision, is as good as one release of the whole budget. H is the mean slope, a number
+//! `H b*`, and their average, weighted by precision, is as good as one release of the whole budget. A pass at coefficients far from
+//! those of today is off by what the score bends on the way ([`precision`]), which counts as noise. H is the mean slope, a number
 //! found in the same read, times the second moment of whitened rows; where there is enough budget per coefficient the slope
-//! matrix itself is released once, and shrunk towards that guess by its known noise. After each pass the coefficients move to
+//! matrix itself is released, once or twice, and shrunk towards that guess by its known noise. After each pass the coefficients move to
 //! the posterior mean given all passes so far ([`super::prior`]), by a limited step.
 
 use super::plan::{MOST_SCALES, Plan, SCORE_LEVEL, SCORES, SEEN, SLOPES, SlopePlan, TRACE};
 use super::prior::Prior;
 use super::response::{Response, Tuning};
+use super::tilt::beyond_tangent;
 use super::whitening::{Whitened, growth};
 use super::{Regression, noise_of};
 use crate::error::Result;
@@ -52,6 +54,14 @@ enum Slope {
     Matrix(SymmetricEigen<f64, nalgebra::Dyn>),
 }
 
+/// What a pass released, and where.
+struct Pass {
+    gradient: DMatrix<f64>,
+    at: DMatrix<f64>,
+    /// The deviation of the noise.
+    noise: f64,
+}
+
 /// The average over passes so far.
 struct Average {
     gradient: DMatrix<f64>,
@@ -73,7 +83,7 @@ impl Passes<'_> {
         let mut bound = tuning.bound * scale * growth(plan.ratio) * root;
         let by_level = !slopes.levels.is_empty();
         let mut b = DMatrix::zeros(d, directions);
-        let mut average = Average { gradient: b.clone(), coefficients: b.clone(), precision: 0.0 };
+        let mut known: Vec<Pass> = Vec::new();
         let mut matrix: Option<SymmetricEigen<f64, nalgebra::Dyn>> = None;
         let intercept = model.intercept.then_some(response.base_variance + tuning.prior);
         let mut priors = vec![Prior::new(d, intercept); directions];
@@ -115,13 +125,19 @@ impl Passes<'_> {
             // from going past the solution and back.
             steepest = if plan.shape.weighted { found.max(steepest) } else { found };
             let mean_slope = steepest;
-            if let Some((_, share)) = slopes.slope_matrix.filter(|(due, _)| *due == pass) {
+            if slopes.matrices.contains(&pass) {
                 let guess = mean_slope * response.slopes[0];
-                matrix = Some(self.slope_matrix(at, bounds, guess, share, session)?);
+                matrix = Some(self.slope_matrix(at, bounds, guess, slopes.matrix, session)?);
                 read();
             }
 
-            average.add(gradient, &b, noise, plan.private);
+            if !plan.private {
+                // Without noise the last pass, nearest to the solution, knows best.
+                known.clear();
+            }
+            known.push(Pass { gradient, at: b.clone(), noise });
+            let curved = if model.likelihood.is_linear() { 0.0 } else { mean_slope * largest };
+            let average = Average::of(&known, &b, curved);
             let mut next = DMatrix::zeros(d, directions);
             precisions.clear();
             for (c, prior) in priors.iter_mut().enumerate() {
@@ -143,7 +159,9 @@ impl Passes<'_> {
             if length > STEP {
                 step *= STEP / length;
             }
+            let before = b.clone();
             b += step;
+            self.tilt(&before, &mut b);
             self.keep_in_ball(&mut b);
         }
         Ok(Found { coefficients: b, precisions })
@@ -308,6 +326,23 @@ impl Passes<'_> {
         total.cholesky().map_or_else(|| DVector::zeros(z.len()), |factor| factor.solve(&z))
     }
 
+    /// Moves the intercept by what the step of the slopes asks for beyond its tangent.
+    fn tilt(&self, before: &DMatrix<f64>, after: &mut DMatrix<f64>) {
+        let Self { model, response, whitened, .. } = self;
+        let Some(family) = model.likelihood.family() else { return };
+        if !model.intercept || model.likelihood.is_linear() {
+            return;
+        }
+        let slopes = |b: &DMatrix<f64>| {
+            let mut slopes = b.column(0).into_owned();
+            slopes[0] = 0.0;
+            slopes
+        };
+        let moments = |b: &DVector<f64>| whitened.multiply(&whitened.seen, b);
+        after[(0, 0)] +=
+            beyond_tangent(family, response.view.base[0], &slopes(before), &slopes(after), moments);
+    }
+
     /// Shortens the coefficients, the intercepts left alone, to the radius that the user set.
     fn keep_in_ball(&self, b: &mut DMatrix<f64>) {
         let Some(radius) = self.model.radius else { return };
@@ -323,18 +358,28 @@ impl Passes<'_> {
 }
 
 impl Average {
-    fn add(&mut self, gradient: DMatrix<f64>, at: &DMatrix<f64>, noise: f64, private: bool) {
-        let precision = 1.0 / (noise * noise);
-        // Without noise the last pass, nearest to the solution, knows best.
-        let before = if private { self.precision } else { 0.0 };
-        self.precision = before + precision;
-        let share = precision / self.precision;
-        self.gradient = &self.gradient * (1.0 - share) + gradient * share;
-        self.coefficients = &self.coefficients * (1.0 - share) + at * share;
+    /// Weighted by precision, seen from the coefficients `here`; a mean that is curved in its predictor has this slope.
+    fn of(passes: &[Pass], here: &DMatrix<f64>, curved: f64) -> Self {
+        let weigh = |pass: &Pass| precision(pass.noise, (&pass.at - here).norm(), here.len(), curved);
+        let weights: Vec<f64> = passes.iter().map(weigh).collect();
+        let precision: f64 = weights.iter().sum();
+        let mut average = Self { gradient: here * 0.0, coefficients: here * 0.0, precision };
+        for (pass, weight) in passes.iter().zip(&weights) {
+            average.gradient += &pass.gradient * (weight / precision);
+            average.coefficients += &pass.at * (weight / precision);
+        }
+        average
     }
 }
 
-/// A matrix of the same eigenvectors.
+/// How precisely a pass says what the score is so far from where it was read: its noise, and what a score of this slope may bend by.
+/// The slope of a logarithmic link changes by about its own size from one unit of the predictor to the next, and it never more than
+/// disappears.
+pub(super) fn precision(noise: f64, length: f64, coefficients: usize, slope: f64) -> f64 {
+    let bend = 0.5 * slope * length.min(length * length);
+    1.0 / (noise * noise + bend * bend / coefficients as f64)
+}
+
 /// The eigenvalues of a symmetric matrix. What is not a number counts as zero: the decomposition would not end.
 pub(super) fn eigen_of(mut matrix: DMatrix<f64>) -> SymmetricEigen<f64, nalgebra::Dyn> {
     matrix.iter_mut().filter(|entry| !entry.is_finite()).for_each(|entry| *entry = 0.0);
