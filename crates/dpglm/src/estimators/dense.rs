@@ -12,14 +12,14 @@
 //! 3. `whitening`: products of standard columns, once; coordinates in which they are nearly uncorrelated.
 //! 4. `scores`: ten passes, each of which releases the mean weighted score and the mean slope, with shares of the budget that grow by 1.6
 //!    from pass to pass. All passes so far give the coefficients for the next, shrunk by a prior whose scales are fitted
-//!    (`prior`).
-//! 5. Where the budget allows, at one of them the slope matrix.
+//!    (`prior`). Where slopes are steep the intercept follows them (`tilt`).
+//! 5. Where the budget allows, at one or two of them the slope matrix.
 //! 6. Back to the columns as stored.
 //! 7. `inference`: if intervals are asked for, unshrunk estimates with standard errors.
 //! 8. If it is asked for, the dispersion: a level that few units' squared distances from their means exceed, and the mean clipped there.
 //!
-//! The rows are read at most 16 times: moments, norms and products of the columns, norms again, ten score passes, the slope matrix,
-//! and for real responses and counts the sizes of scores midway. Units with several rows are read twice in each of five
+//! The rows are read at most 16 times: moments, norms and products of the columns, norms again, ten score passes, and the slope
+//! matrix twice, or for real responses the sizes of scores midway. Units with several rows are read twice in each of five
 //! passes instead: 15 times at most. A dispersion reads them twice more.
 //!
 //! # Guarantee

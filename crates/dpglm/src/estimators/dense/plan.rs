@@ -366,7 +366,7 @@ impl SlopePlan {
         let matrices = match matrices {
             0 => vec![],
             1 => vec![middle],
-            _ => vec![middle - 2, middle + 2],
+            _ => vec![middle.saturating_sub(2), middle + 2],
         };
         let matrix = if matrices.is_empty() { 0.0 } else { SLOPES_SHARE / matrices.len() as f64 };
         let spent = moments

@@ -341,3 +341,23 @@ fn levels_are_probabilities() {
         assert!(message.contains("level"), "{message}");
     }
 }
+
+/// A rare response with a steep slope: the intercept lies far from the link of the mean response, and the fit gets there.
+#[test]
+fn steep_slopes_of_a_rare_response_are_found() {
+    let mut numbers = Numbers(seeded("steep"));
+    let mut row = || vec![1.0, (numbers.normal() / 4.0).clamp(-1.0, 1.0), 2.0 * numbers.uniform() - 1.0];
+    let x: Vec<Vec<f64>> = (0..10_000).map(|_| row()).collect();
+    let y = x.iter().map(|x| logistic(&mut numbers, dot(x, &[-6.0, 11.0, -0.3]))).collect();
+    let data = dataset(&x, y);
+    let exact = reference::glm(&Family::logistic(), &data, 0.0, true).unwrap().coefficients;
+    for (epsilon, runs) in [(100.0, 3), (4.0, 5)] {
+        for run in 0..runs {
+            let found = inferred(&Likelihood::logistic(), &data, budget(epsilon), &format!("steep {run}"));
+            for ((b, error), exact) in found.estimates.iter().zip(errors(&found)).zip(&exact) {
+                assert!((b - exact).abs() < 3.0 * error, "{epsilon}: {b} +- {error} for {exact}");
+            }
+            assert!((found.estimates[1] - exact[1]).abs() < 0.15 * exact[1], "{epsilon}: {found:?}");
+        }
+    }
+}
