@@ -7,9 +7,6 @@
 //! smaller class of a fifth of the rows. The number chosen is the largest whose last column would be told. The same for every
 //! smaller s, and the best of all: so a user who asks for more never gets fewer.
 //!
-//! Where more than a few are told, half of that vote is enough for the others: one that chance chose costs them little, as the fit that follows
-//! shows that it is nothing, and one that is missed costs all that it explains.
-//!
 //! # What for
 //! With k columns each selection has noise of `sqrt k` times that of one. Asked for more than it can tell, a selection loses those
 //! that it could have told.
@@ -35,8 +32,6 @@ pub struct Affordable {
 
 /// So few columns take nearly all of the budget: what matters is which.
 const FEW: usize = 3;
-/// The part of what tells a column from noise that is enough where more than a few are told.
-const ENOUGH: f64 = 0.5;
 /// The share of the rows in the smaller class.
 const SMALLER_CLASS: f64 = 0.2;
 
@@ -77,19 +72,19 @@ fn sizes(asked: usize) -> impl Iterator<Item = usize> {
 /// How many of the `size` columns of a model are told from noise, at least one.
 fn told(strength: f64, columns: usize, size: usize) -> usize {
     let needed = (2.0 * columns as f64 / size as f64).ln() + 1.0;
-    let has = |count: usize, needed: f64| {
+    let is_told = |count: usize| {
         // A selection of share r / k of the budget mu has scale 1 / (mu sqrt(r / k)) for votes that change by 1.
         let last = normal_quantile(1.0 - count as f64 / (4.0 * size as f64));
         (share(count) / count as f64).sqrt() * strength / (size as f64).sqrt() * last >= needed
     };
-    if size <= FEW || !has(FEW + 1, needed) {
-        return (2..=size.min(FEW)).take_while(|&count| has(count, needed)).last().unwrap_or(1);
+    if size <= FEW || !is_told(FEW + 1) {
+        return (2..=size.min(FEW)).take_while(|&count| is_told(count)).last().unwrap_or(1);
     }
     // Beyond a few both factors fall.
     let (mut low, mut high) = (FEW + 1, size + 1);
     while high - low > 1 {
         let middle = low.midpoint(high);
-        if has(middle, ENOUGH * needed) { low = middle } else { high = middle }
+        if is_told(middle) { low = middle } else { high = middle }
     }
     low
 }
