@@ -185,7 +185,8 @@ fn years_are_fitted_where_they_are() {
     assert_close(&fit(&model, &data, budget(1.0), "years").coefficients[0], &[2005.0, 4.0, -2.0], 0.6);
 }
 
-/// Levels that few rows have come out with the right sign, or as small as not known.
+/// Levels that few rows have come out with the right sign, or as small as not known; at epsilon 1, where noise hides them, nearly always: of 300
+/// such coefficients 7 lie above .4, so that more than 2 of 10 do so once in 1,000 tests.
 #[test]
 fn rare_levels_have_the_right_sign_or_none() {
     let mut numbers = Numbers(seeded("rare"));
@@ -198,7 +199,8 @@ fn rare_levels_have_the_right_sign_or_none() {
         .collect();
     let y = x.iter().map(|x| logistic(&mut numbers, 2.1 - 1.4 * (x[1] + x[2]) + 0.5 * x[3])).collect();
     let data = dataset(&x, y);
-    for (k, epsilon) in [1.0, 4.0].into_iter().enumerate() {
+    for (k, (epsilon, allowed)) in [(1.0, 2), (4.0, 0)].into_iter().enumerate() {
+        let mut wrong = 0;
         for run in 0..5 {
             let b = fit(
                 &with_intercept(Likelihood::logistic()),
@@ -207,9 +209,11 @@ fn rare_levels_have_the_right_sign_or_none() {
                 &format!("rare {k} {run}"),
             );
             let b = &b.coefficients[0];
-            assert!(b[1] < 0.4 && b[2] < 0.4 && b[1] > -4.0 && b[2] > -4.0, "{epsilon}: {b:?}");
+            wrong += [b[1], b[2]].iter().filter(|b| **b >= 0.4).count();
+            assert!(b[1].abs() < 4.0 && b[2].abs() < 4.0, "{epsilon}: {b:?}");
             assert!((b[0] - 2.1).abs() < 0.3 && (b[3] - 0.5).abs() < 0.3, "{epsilon}: {b:?}");
         }
+        assert!(wrong <= allowed, "{epsilon}: {wrong} of 10 have a wrong sign");
     }
 }
 
