@@ -238,7 +238,7 @@ def test_means_and_descriptions(session: Any, people: pd.DataFrame) -> None:
 
 
 def test_means_are_weighted_by_the_schemas_weight(session: Any, people: pd.DataFrame, tmp_path: Path) -> None:
-    text = 'weight = "visits"\n' + SCHEMA.replace('target = "visits"\n', "").replace("bounds = [0, 9]", "bounds = [0.5, 9]")
+    text = 'weight = "visits"\n' + SCHEMA.replace('target = "visits"\n', "").replace('kind = "count", bounds = [0, 9]', 'kind = "real", bounds = [0.5, 9]')
     (tmp_path / "schema.toml").write_text(text)
     people.to_csv(tmp_path / "people.csv", index=False)
     done = run("mean", tmp_path / "people.csv", "--schema", tmp_path / "schema.toml", *FLAGS, "--output", tmp_path / "mean.json")

@@ -145,7 +145,13 @@ test_that("weights are those of a survey", {
 test_that("weights are of each row by itself", {
   frame <- people()
   frame$w <- ifelse(frame$sex == "Male", 5, 1)
-  fit <- function(...) coef(quietly(dp_lm(visits ~ age, frame, BOUNDS, 1, 1e-6, ..., weight_bounds = c(0, 10), insecure_seed = 2)))
+  # As if it stood in the call: what comes through dots was computed before.
+  fit <- function(weights) {
+    asked <- substitute(
+      dp_lm(visits ~ age, frame, BOUNDS, 1, 1e-6, weights = written, weight_bounds = c(0, 10), insecure_seed = 2), list(written = substitute(weights))
+    )
+    coef(quietly(eval(asked, parent.frame())))
+  }
   scale <- 2
   wanted <- fit(weights = frame$w / 2)
   expect_identical(fit(weights = w / scale), wanted)
@@ -154,7 +160,10 @@ test_that("weights are of each row by itself", {
   expect_identical(fit(weights = pmin(w, 10) / scale), wanted)
   expect_identical(fit(weights = rep(1, nrow(frame))), fit(weights = w * 0 + 1))
   # One row in a mean would change what is added for all others.
-  refused <- function(said, ...) expect_error(fit(...), said, class = "dpglm_usage_error", fixed = TRUE)
+  refused <- function(said, weights) {
+    asked <- substitute(fit(weights = written), list(written = substitute(weights)))
+    expect_error(eval(asked, parent.frame()), said, class = "dpglm_usage_error", fixed = TRUE)
+  }
   refused("`mean()` may look at several rows at once", weights = w / mean(w))
   refused("`mean()` may look", weights = frame$w / mean(frame$w))
   refused("`sum()` may look", weights = w / (1 + sum(frame[["w"]])))
